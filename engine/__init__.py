@@ -1,0 +1,4 @@
+"""The rules of the two games, in plain Python: the definition that every fast kernel is tested against.
+
+Nothing here reads or writes files, and nothing here imports the other packages.
+"""
