@@ -1,0 +1,295 @@
+"""The plain engine: exact retrograde analysis of one strongly connected class of any indexed game.
+
+A *class* is a set of positions numbered 0..size-1, of which every move either stays inside
+(an *internal* move, to another number) or leaves for positions that are solved already (an
+*external* move, of which only the best outcome matters). The engine knows no game: it asks the
+game for blocks of moves as plain arrays, so its kernels compile once for all games.
+
+Values are for the player to move. Each decided position carries its distance in plies: a win is
+1 + the least distance of a lost successor, a loss 1 + the greatest distance of its successors, a
+player without any move has lost in 0. What is not decided by that least fixpoint is a draw.
+
+The method is counting, in order of distance. A position that is open holds the number of its
+internal successors not yet known to be won for the opponent; at nought it is lost. Round p
+takes every position decided at distance p and tells its predecessors: a loss makes them won in
+p + 1, a win takes one from their count. Invariant: when round p begins, all positions whose
+distance is p or less have their final value and distance, for whatever could still improve
+them (an external win is entered at its distance in advance) was told in an earlier round.
+
+Where distances do not matter, or the count is to start again at external moves (distance to
+conversion), the game reports its external outcomes with distance 1 and the rest is the same.
+
+Memory: 1 byte a position and one more per byte of `plies`; a game without `retract` costs four
+bytes an internal move and four (eight from 2**32 moves on) a position for the reversed moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numba import njit
+
+WIN, DRAW, LOSS = 1, 0, -1
+HOLE = 2  # an index that stands for no position
+
+# The state of an index while solving: 0 lost, 1..MAX_INTERNAL open with that many internal
+# successors not known to be won by the opponent, or one of:
+_LOST = 0
+MAX_INTERNAL = 252
+_SAFE = 253  # open, and never lost: an external move draws
+_WON = 254
+_HOLE = 255
+
+BLOCK = 1 << 15  # positions expanded, or predecessors asked for, at a time
+
+
+class Expansion(NamedTuple):
+    """The moves of the n positions start..stop-1 of a class.
+
+    outcome: int8[n], what the external moves give at best: WIN (one wins), DRAW (none wins, one
+        draws), LOSS (all lose, or there are none), or HOLE where the index is no position.
+    plies: uint16[n], distance that goes with it, counted from this position (so the distance
+        at the successor plus one): the least for WIN, the greatest for LOSS, 0 when there are no
+        external moves or they draw.
+    offsets: int64[n + 1], internal successors of position start + i are
+        successors[offsets[i]:offsets[i + 1]]; a HOLE has none.
+    successors: uint32[at least offsets[n]], indices; one listed twice counts twice.
+    """
+
+    outcome: np.ndarray
+    plies: np.ndarray
+    offsets: np.ndarray
+    successors: np.ndarray
+
+
+class IndexedGame(Protocol):
+    """One class of a game, as the engine asks for it. `size` < 2**32 positions."""
+
+    size: int
+
+    def expand(self, start: int, stop: int) -> Expansion:
+        """The moves of positions start..stop-1. Pure: asked twice, it answers the same.
+
+        The arrays are the engine's until the next call (so a game may reuse its buffers).
+        """
+        ...
+
+
+class ReversibleGame(IndexedGame, Protocol):
+    """A game that can also go backwards; spares the engine the reversed moves in memory."""
+
+    def retract(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Internal predecessors of the positions `indices` (uint32[m]).
+
+        Returns (offsets int64[m + 1], predecessors uint32[...]). A position must be listed as
+        often as `expand` lists the successor for it: exactly the same moves, backwards.
+        """
+        ...
+
+
+class Solution(NamedTuple):
+    """value: int8[size], WIN, DRAW or LOSS for the player to move, HOLE at indices that are no
+    position. plies: distance to the end where decided, else 0; the dtype asked for."""
+
+    value: np.ndarray
+    plies: np.ndarray
+
+
+def solve(game: IndexedGame | ReversibleGame, plies_dtype: type = np.uint16) -> Solution:
+    """The exact values and distances of one class.
+
+    Raises OverflowError when a distance does not fit `plies_dtype` (np.uint8 or np.uint16), and
+    ValueError when the game lists more than MAX_INTERNAL internal successors for a position.
+    """
+    size = game.size
+    if not 0 <= size < 1 << 32:
+        raise ValueError(f"a class has fewer than 2**32 positions, not {size}")
+    largest = int(np.iinfo(plies_dtype).max)
+    state = np.empty(size, np.uint8)
+    plies = np.empty(size, plies_dtype)
+    last = -1  # the greatest distance entered so far
+    for start, stop, moves in _expansions(game):
+        farthest = int(_enter(*moves[:3], state[start:stop], plies[start:stop], largest))
+        if farthest == _TOO_MANY:
+            raise ValueError(f"over {MAX_INTERNAL} internal successors within {start}..{stop - 1}")
+        last = max(last, _fitting(farthest, plies_dtype))
+
+    predecessors = _GamePredecessors(game) if hasattr(game, "retract") else ReversedMoves(game)
+    frontier = np.empty(min(BLOCK, size), np.uint32)
+    distance = 0
+    while distance <= last:
+        position = 0
+        while position < size:
+            count, position = _gather(state, plies, distance, position, frontier)
+            decided = frontier[:count]
+            first, end, moves_back = predecessors.of(decided)
+            farthest = int(_tell(decided, first, end, moves_back, distance, state, plies, largest))
+            last = max(last, _fitting(farthest, plies_dtype))
+        distance += 1
+    value = state.view(np.int8)
+    _conclude(state, plies, value)
+    return Solution(value, plies)
+
+
+def _fitting(farthest: int, plies_dtype: type) -> int:
+    if farthest == _TOO_FAR:
+        raise OverflowError(f"a distance does not fit {np.dtype(plies_dtype)}")
+    return farthest
+
+
+def _expansions(game: IndexedGame) -> Iterator[tuple[int, int, Expansion]]:
+    for start in range(0, game.size, BLOCK):
+        stop = min(start + BLOCK, game.size)
+        yield start, stop, game.expand(start, stop)
+
+
+class _GamePredecessors:
+    """Predecessors as the game itself lists them."""
+
+    def __init__(self, game: ReversibleGame) -> None:
+        self._game = game
+
+    def of(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        offsets, found = self._game.retract(indices)
+        return offsets[:-1], offsets[1:], found
+
+
+class ReversedMoves:
+    """All internal moves of a game, listed by their target (compressed sparse rows).
+
+    Two passes over the game: one counts the moves into each position, one enters them.
+    """
+
+    def __init__(self, game: IndexedGame) -> None:
+        size = game.size
+        counts = np.zeros(size, np.uint32)
+        for _, _, moves in _expansions(game):
+            _count_targets(moves.offsets, moves.successors, counts)
+        total = int(counts.sum(dtype=np.uint64))
+        offsets = np.empty(size + 1, np.uint32 if total < 1 << 32 else np.uint64)
+        offsets[0] = 0
+        np.cumsum(counts, out=offsets[1:])
+        del counts
+        self._sources = np.empty(total, np.uint32)
+        for start, _, moves in _expansions(game):
+            _enter_sources(start, moves.offsets, moves.successors, offsets, self._sources)
+        # Each entry moved its offset on by one, so offsets[i] is now the end of i's moves.
+        offsets[1:] = offsets[:-1].copy()
+        offsets[0] = 0
+        self._offsets = offsets
+
+    def of(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(first, end, sources): sources[first[i]:end[i]] have a move to indices[i]."""
+        positions = indices.astype(np.int64)
+        return self._offsets[positions], self._offsets[positions + 1], self._sources
+
+
+_TOO_MANY, _TOO_FAR = -2, -3
+
+
+@njit(cache=True, nogil=True)
+def _enter(outcome, external, offsets, state, plies, largest):
+    """Enters what the external moves decide for one block.
+
+    outcome int8[n], external uint16[n], offsets int64[n + 1] as in Expansion; writes state
+    uint8[n] and plies uint8/16[n]. An open position keeps in `plies` the distance below which it
+    can't be lost: its longest external loss. Returns the greatest distance decided, -1 for none,
+    _TOO_MANY or _TOO_FAR.
+    """
+    farthest = -1
+    for i in range(outcome.size):
+        internal = offsets[i + 1] - offsets[i]
+        if internal > MAX_INTERNAL:
+            return _TOO_MANY
+        distance = np.int64(external[i])
+        if distance > largest:
+            return _TOO_FAR
+        plies[i] = distance
+        if outcome[i] == HOLE:
+            state[i] = _HOLE
+        elif outcome[i] == WIN:
+            state[i] = _WON
+        elif outcome[i] == DRAW:
+            state[i] = _SAFE
+        else:
+            state[i] = internal
+        if (state[i] == _WON or state[i] == _LOST) and distance > farthest:
+            farthest = distance
+    return farthest
+
+
+@njit(cache=True, nogil=True)
+def _gather(state, plies, distance, position, frontier):
+    """The positions from `position` on that are decided at `distance`, as many as go into
+    frontier (uint32[m]). Returns (how many, the position to go on from)."""
+    count = 0
+    while position < state.size and count < frontier.size:
+        if plies[position] == distance and (state[position] == _LOST or state[position] == _WON):
+            frontier[count] = position
+            count += 1
+        position += 1
+    return count, position
+
+
+@njit(cache=True, nogil=True)
+def _tell(decided, first, end, sources, distance, state, plies, largest):
+    """Tells the predecessors of the positions `decided` (uint32[m], at `distance`) their values.
+
+    The predecessors of decided[i] are sources[first[i]:end[i]]. Returns the greatest distance
+    newly entered, -1 for none, or _TOO_FAR when distance + 1 exceeds `largest`.
+    """
+    farthest = -1
+    reached = distance + 1
+    for i in range(decided.size):
+        lost = state[decided[i]] == _LOST
+        for at in range(first[i], end[i]):
+            source = sources[at]
+            if lost:
+                # An open position is now won; one won through an external move maybe sooner.
+                if state[source] != _WON or plies[source] > reached:
+                    if reached > largest:
+                        return _TOO_FAR
+                    state[source] = _WON
+                    plies[source] = reached
+                    farthest = max(farthest, reached)
+            elif state[source] <= MAX_INTERNAL:
+                state[source] -= 1
+                if state[source] == _LOST:
+                    if reached > largest:
+                        return _TOO_FAR
+                    plies[source] = max(plies[source], reached)
+                    farthest = max(farthest, np.int64(plies[source]))
+    return farthest
+
+
+@njit(cache=True, nogil=True)
+def _conclude(state, plies, value):
+    """Turns states (uint8[n]) into values (int8[n], may be the same memory); open is a draw."""
+    for i in range(state.size):
+        found = state[i]
+        if found == _WON:
+            value[i] = WIN
+        elif found == _LOST:
+            value[i] = LOSS
+        else:
+            value[i] = HOLE if found == _HOLE else DRAW
+            plies[i] = 0
+
+
+@njit(cache=True, nogil=True)
+def _count_targets(offsets, successors, counts):
+    """Adds one to counts (uint32[size]) for each internal move of the block."""
+    for at in range(offsets[0], offsets[offsets.size - 1]):
+        counts[successors[at]] += np.uint32(1)
+
+
+@njit(cache=True, nogil=True)
+def _enter_sources(start, offsets, successors, ends, sources):
+    """Enters the sources of the block's moves (positions from `start` on) at ends[target]."""
+    for i in range(offsets.size - 1):
+        for at in range(offsets[i], offsets[i + 1]):
+            target = successors[at]
+            sources[ends[target]] = start + i
+            ends[target] += 1
