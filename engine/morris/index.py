@@ -13,7 +13,7 @@ numeric order among masks of one size.
 
 Invariant: `locate` and `position_at` are inverse to each other for every index of a subspace, and
 the indices are 0 .. size - 1 with none left out. A row with a symmetry of its own holds a position
-several times (5.4 % of all indices of the whole game are such copies); the copies have the same value.
+several times; these copies, 5.4 % of all indices of the whole game, have the same value.
 """
 
 from __future__ import annotations
