@@ -42,3 +42,7 @@ class Rules:
         if self.flying == "off":
             return False
         return on_board + in_hand == 3 and (in_hand == 0 or self.flying == "total")
+
+    def named(self) -> dict[str, int | str]:
+        """The rules as the header of a table and JSON name them."""
+        return {"men": self.men, "flying": self.flying}
