@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from naive_lasca import random_position
 
 from engine.errors import IllegalMoveError, IllegalPositionError
 from engine.lasca import Move, Position
-from tests.naive_lasca import random_position
 
 
 def test_start():

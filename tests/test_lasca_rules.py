@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from naive_lasca import random_position
 
 from engine.errors import IllegalMoveError
 from engine.lasca import Move, Position
-from tests.naive_lasca import random_position
 
 DATA = Path(__file__).parent / "data"
 ALL_MEN = "w" * 11 + "b" * 11
