@@ -1,0 +1,59 @@
+"""What a long job tells its user: one bar over positions, and one line for each finished level.
+
+Invariant: everything goes to stderr or to the log file, never to stdout; no bar is drawn when
+stderr is no terminal, and with `quiet` only the log file is written.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+from tqdm import tqdm
+
+
+class Progress:
+    """The progress of one job. Methods may be called from the thread that made it only.
+
+    quiet: no bar and no lines on stderr. log: an open text file that gets every line with the time
+    of day, or None.
+    """
+
+    def __init__(self, *, quiet: bool = False, log: TextIO | None = None) -> None:
+        self._quiet = quiet
+        self._log = log
+        self._bar: tqdm | None = None
+
+    def begin(self, positions: int, what: str) -> None:
+        """A new stretch of work over so many positions begins; it ends the one before."""
+        self.end()
+        self._bar = tqdm(
+            total=positions,
+            desc=what,
+            unit="pos",
+            unit_scale=True,
+            leave=False,
+            dynamic_ncols=True,
+            file=sys.stderr,
+            disable=self._quiet or not sys.stderr.isatty(),
+        )
+
+    def advance(self, positions: int) -> None:
+        """So many more positions are done."""
+        if self._bar is not None:
+            self._bar.update(positions)
+
+    def line(self, text: str) -> None:
+        """One line that stays, such as a finished level."""
+        if self._log is not None:
+            self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+            self._log.flush()
+        if not self._quiet:
+            tqdm.write(text, file=sys.stderr)
+
+    def end(self) -> None:
+        """The work is over, done or not; the bar goes away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
