@@ -46,7 +46,7 @@ def colours_swapped(position: Position) -> Position:
 def subspaces(draw: st.DrawFn) -> Subspace:
     r = draw(st.integers(3, 10))
     c = draw(st.integers(r, 10))
-    mover = "R" if r == c else draw(st.sampled_from("RC"))
+    mover = "C" if r == c else draw(st.sampled_from("RC"))
     return Subspace(r, c, draw(st.integers(0, r)), draw(st.integers(0, c)), mover)
 
 
@@ -137,7 +137,7 @@ def test_names() -> None:
         (4, 4, 5, 1, "R"),
         (4, 4, 1, 5, "R"),
         (4, 4, -1, 1, "R"),
-        (4, 4, 1, 1, "C"),
+        (4, 4, 1, 1, "R"),
         (4, 5, 1, 1, "W"),
     ],
 )

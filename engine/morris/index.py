@@ -1,7 +1,7 @@
 """The perfect-hash index of Lasker Morris: every position to a place in a table, and back.
 
 Colours are normalised away. R, the row side, is the one with the smaller total; with equal totals
-it is the side to move. C, the column side, is the other. R's men on the board, brought to the least
+it is the side not to move. C, the column side, is the other. R's men on the board, brought to the least
 of their 16 images, are the *row*; C's men, brought along by the same symmetry and seen as a subset
 of the points R leaves free, are the *column*. A subspace fixes the totals, the men on the board
 and the side to move; inside it a position has the index
@@ -168,7 +168,7 @@ class Subspace:
     """The positions with given totals, men on the board and side to move.
 
     r, c: totals of R and C, 3 <= r <= c <= 10. k, l: their men on the board.
-    mover: "R" or "C"; with r == c only "R", since R is then the side to move.
+    mover: "R" or "C"; with r == c only "C", since C is then the side to move.
     Raises ValueError for other numbers.
     """
 
@@ -183,7 +183,7 @@ class Subspace:
             raise ValueError(f"no unit of totals {self.r}, {self.c}")
         if not (0 <= self.k <= self.r and 0 <= self.l <= self.c):
             raise ValueError(f"{self.k}, {self.l} men can't be on the board in {self.stem}")
-        if self.mover not in ("R", "C") or (self.r == self.c and self.mover == "C"):
+        if self.mover not in ("R", "C") or (self.r == self.c and self.mover == "R"):
             raise ValueError(f"no side to move {self.mover!r} in unit {self.r}, {self.c}")
 
     @property
@@ -227,7 +227,7 @@ class Subspace:
 
 def subspaces_of_level(r: int, c: int, k: int) -> tuple[Subspace, ...]:
     """All subspaces of one level of a unit: R to move by men of C on the board, then C to move."""
-    movers = ("R",) if r == c else ("R", "C")
+    movers = ("C",) if r == c else ("R", "C")
     return tuple(
         Subspace(r, c, k, on_board, mover) for mover in movers for on_board in range(c + 1)
     )
@@ -244,7 +244,7 @@ def locate(position: Position) -> tuple[Subspace, int, int]:
     other, other_hand = position.other
     mover_total = mover.bit_count() + mover_hand
     other_total = other.bit_count() + other_hand
-    if mover_total <= other_total:
+    if mover_total < other_total:
         side, row_men, column_men, r, c = "R", mover, other, mover_total, other_total
     else:
         side, row_men, column_men, r, c = "C", other, mover, other_total, mover_total
