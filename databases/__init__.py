@@ -1,0 +1,1 @@
+"""Table files on disk: writing, reading, keeping and probing them."""

@@ -1,0 +1,338 @@
+"""Reads one table file: single values, whole sections as bitmaps, and a check of every block.
+
+Invariant: what is returned has passed the checks of format.py, down to the block it came from;
+anything else raises CorruptTableError naming file and block. Damaged bytes never give a value.
+Reads go through pread on one descriptor, so a TableFile may be used from several threads; it must
+not be closed while one of them still reads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import zstandard
+
+from databases import format as layout
+from databases.errors import CorruptTableError, WrongRulesError
+
+# Blocks read and decompressed by a thread at once.
+_BATCH_BLOCKS = 32
+
+_T = TypeVar("_T")
+
+_local = threading.local()  # a decompressor may serve one thread at a time only
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    return _local.decompressor
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The run of blocks of one kind in one section: its "values", or its "plies"."""
+
+    info: layout.SectionInfo
+    kind: str
+    first_block: int
+
+    @property
+    def largest(self) -> int:
+        """The greatest number that may stand for a block whose entries are all alike."""
+        return layout.WIN if self.kind == "values" else 256**self.info.plies_bytes - 1
+
+    def raw_size(self, entries: int) -> int:
+        """The bytes of a block of `entries` positions, uncompressed."""
+        if self.kind == "values":
+            return 2 * layout.bitmap_size(entries)
+        return self.info.plies_bytes * entries
+
+    def place(self, number: int) -> str:
+        """The name of block `number` in error messages."""
+        return f"block {number} of the {self.kind} of section {self.info.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What one block adds to the counts and to the content checksum of its section."""
+
+    win: int
+    loss: int
+    content: tuple[bool, int]
+
+
+class TableFile:
+    """An open table file.
+
+    `header` is what the file says about itself, `sections` the SectionInfo of each section by
+    name, in the order of the file. Raises FileNotFoundError, CorruptTableError, or
+    UnsupportedVersionError. Opening reads the ends of the file only.
+
+    >>> with TableFile(Path("morris/board/r03c03k03.wdl")) as table:  # doctest: +SKIP
+    ...     table.value("R3", 0)
+    1
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._open()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def __enter__(self) -> TableFile:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def require(
+        self,
+        *,
+        game: str,
+        rules: Mapping[str, object] | None = None,
+        fingerprint: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Raise WrongRulesError, naming both sides, unless this is the table asked for."""
+        wanted = {"game": game, "rules": rules, "board fingerprint": fingerprint, "name": name}
+        header = self.header
+        found = {
+            "game": header.game,
+            "rules": dict(header.rules),
+            "board fingerprint": header.board,
+            "name": header.name,
+        }
+        for what, want in wanted.items():
+            if want is not None and found[what] != (dict(want) if what == "rules" else want):
+                raise WrongRulesError(self.path, what, str(found[what]), str(want))
+
+    def value(self, section: str, index: int) -> int:
+        """The value -1, 0, 1 (mover's view) of entry `index`; KeyError, IndexError, see `block`."""
+        block, offset = self.place(section, index)
+        return self.value_in(self.block(section, "values", block), offset)
+
+    def plies(self, section: str, index: int) -> int | None:
+        """The plies to the end of the game of entry `index`; None for draws or where not stored."""
+        block, offset = self.place(section, index)
+        if not self.sections[section].plies_bytes or self.value(section, index) == 0:
+            return None
+        return self.plies_in(section, self.block(section, "plies", block), offset)
+
+    def place(self, section: str, index: int) -> tuple[int, int]:
+        """The block of a section that holds entry `index`, and the entry's number in it."""
+        entries = self.sections[section].entries
+        if not 0 <= index < entries:
+            raise IndexError(f"{self.path}: section {section} has {entries} entries, not {index}")
+        return divmod(index, self.header.block_entries)
+
+    def block(self, section: str, kind: str, number: int) -> bytes | int:
+        """Block `number` of a section's "values" or "plies", uncompressed and checked.
+
+        A block whose entries are all alike is the number that stands for them instead: DRAW, LOSS,
+        WIN of format.py, or the plies. Raises CorruptTableError.
+        """
+        part = self._parts[section, kind]
+        return self._expand(part, number, self._stored(part, number))
+
+    def value_in(self, block: bytes | int, offset: int) -> int:
+        """The value of entry `offset` of a values block, as `block` returned it."""
+        if isinstance(block, int):
+            return (0, -1, 1)[block]
+        byte, bit = divmod(offset, 8)
+        if block[byte] >> bit & 1:
+            return 1
+        return -(block[len(block) // 2 + byte] >> bit & 1)
+
+    def plies_in(self, section: str, block: bytes | int, offset: int) -> int:
+        """The plies of entry `offset` of a plies block, as `block` returned it."""
+        if isinstance(block, int):
+            return block
+        width = self.sections[section].plies_bytes
+        return int.from_bytes(block[offset :: len(block) // width], "little")
+
+    def planes(self, section: str, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """The win and the loss bitmap of a whole section, uint8[ceil(entries / 8)] each.
+
+        Blocks in which all is drawn are not touched, so a drawn section costs nothing.
+        Raises KeyError for an unknown section, CorruptTableError.
+        """
+        entries = self.sections[section].entries
+        win = np.zeros(layout.bitmap_size(entries), np.uint8)
+        loss = np.zeros(layout.bitmap_size(entries), np.uint8)
+
+        def store(part: _Part, number: int) -> None:
+            block = self._expand(part, number, self._stored(part, number))
+            first, last = self._span(part.info, number)
+            span = slice(first // 8, layout.bitmap_size(last))
+            if isinstance(block, int):
+                if block != layout.DRAW:
+                    plane = win if block == layout.WIN else loss
+                    plane[span] = 0xFF
+                    if last % 8:
+                        plane[span.stop - 1] = (1 << last % 8) - 1
+                return
+            raw = np.frombuffer(block, np.uint8)
+            win[span], loss[span] = raw[: raw.size // 2], raw[raw.size // 2 :]
+
+        if self.sections[section].constant != 0:
+            deque(self._each_block(section, "values", threads, store), maxlen=0)
+        return win, loss
+
+    def plies_array(self, section: str, threads: int = 1) -> np.ndarray | None:
+        """The plies of a whole section, uint8 or uint16 [entries], or None where not stored."""
+        info = self.sections[section]
+        if not info.plies_bytes:
+            return None
+        plies = np.zeros(info.entries, np.uint8 if info.plies_bytes == 1 else np.uint16)
+
+        def store(part: _Part, number: int) -> None:
+            block = self._expand(part, number, self._stored(part, number))
+            first, last = self._span(info, number)
+            if isinstance(block, int):
+                plies[first:last] = block
+                return
+            for byte, plane in enumerate(np.frombuffer(block, np.uint8).reshape(-1, last - first)):
+                plies[first:last] |= plane.astype(plies.dtype) << 8 * byte
+
+        deque(self._each_block(section, "plies", threads, store), maxlen=0)
+        return plies
+
+    def check(self, threads: int = 1) -> None:
+        """Read every block; CorruptTableError unless all is whole and the counts are right."""
+        for name, info in self.sections.items():
+            contents: list[tuple[bool, int]] = []
+            win = loss = 0
+            for checked in self._each_block(name, "values", threads, self._check_block):
+                contents.append(checked.content)
+                win += checked.win
+                loss += checked.loss
+            if info.plies_bytes:
+                checks = self._each_block(name, "plies", threads, self._check_block)
+                contents += [checked.content for checked in checks]
+            if (win, loss) != (info.win, info.loss):
+                raise CorruptTableError(self.path, f"section {name}", "its counts are not as said")
+            if layout.content_checksum(contents) != info.content:
+                raise CorruptTableError(self.path, f"section {name}", "content checksum mismatch")
+
+    def _open(self) -> None:
+        size = os.fstat(self._descriptor).st_size
+        layout.check_front(self._pread("front", layout.FRONT_SIZE, 0), self.path)
+        trailer = layout.decode_trailer(
+            self._pread("trailer", layout.TRAILER_SIZE, max(0, size - layout.TRAILER_SIZE)),
+            size,
+            self.path,
+        )
+        index = self._pread("index", trailer.index_size, trailer.index_offset)
+        if zlib.crc32(index) != trailer.index_crc:
+            raise CorruptTableError(self.path, "index", "checksum mismatch")
+        raw = self._pread("header", trailer.header_size, trailer.index_offset + trailer.index_size)
+        if zlib.crc32(raw) != trailer.header_crc:
+            raise CorruptTableError(self.path, "header", "checksum mismatch")
+        self.header = layout.decode_header(raw, self.path)
+        self.sections = {section.name: section for section in self.header.sections}
+        self._place_blocks(index, trailer.index_offset)
+
+    def _place_blocks(self, index: bytes, blocks_end: int) -> None:
+        self._parts: dict[tuple[str, str], _Part] = {}
+        blocks = 0
+        for name, info in self.sections.items():
+            for kind in ("values", "plies") if info.plies_bytes else ("values",):
+                self._parts[name, kind] = _Part(info, kind, blocks)
+                blocks += layout.blocks_of(info.entries, self.header.block_entries)
+        if len(index) != blocks * layout.INDEX_ENTRY_SIZE:
+            raise CorruptTableError(self.path, "index", "it does not fit the header")
+        self._sizes, self._checks = layout.decode_index(index)
+        self._offsets = layout.FRONT_SIZE + np.concatenate(([0], np.cumsum(self._sizes)))
+        if self._offsets[-1] != blocks_end:
+            raise CorruptTableError(self.path, "index", "it does not fit the size of the file")
+
+    def _pread(self, place: str, size: int, offset: int) -> bytes:
+        """`size` bytes at `offset`, fewer only where the file ends."""
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:  # a failing disk
+            raise CorruptTableError(self.path, place, f"read error: {error.strerror}") from error
+
+    def _stored(self, part: _Part, number: int) -> bytes | int:
+        """The frame of a block as it stands in the file, or the number that stands for it."""
+        at = part.first_block + number
+        size, check = int(self._sizes[at]), int(self._checks[at])
+        if size == 0:
+            if check > part.largest:
+                raise self._corrupt(part, number, f"no entry can be {check}")
+            return check
+        frame = self._pread(part.place(number), size, int(self._offsets[at]))
+        if len(frame) != size or zlib.crc32(frame) != check:
+            raise self._corrupt(part, number, "checksum mismatch")
+        return frame
+
+    def _expand(self, part: _Part, number: int, stored: bytes | int) -> bytes | int:
+        """The uncompressed bytes of a frame; a number stays what it is."""
+        if isinstance(stored, int):
+            return stored
+        first, last = self._span(part.info, number)
+        size = part.raw_size(last - first)
+        try:
+            # The size first: a frame made to burst must not be given the memory.
+            if zstandard.frame_content_size(stored) != size:
+                raise self._corrupt(part, number, "it has not the size it should have")
+            return _decompressor().decompress(stored, allow_extra_data=False)
+        except zstandard.ZstdError as error:
+            raise self._corrupt(part, number, f"it does not decompress: {error}") from error
+
+    def _corrupt(self, part: _Part, number: int, reason: str) -> CorruptTableError:
+        return CorruptTableError(self.path, part.place(number), reason)
+
+    def _span(self, info: layout.SectionInfo, number: int) -> tuple[int, int]:
+        first = number * self.header.block_entries
+        return first, min(first + self.header.block_entries, info.entries)
+
+    def _each_block(
+        self, section: str, kind: str, threads: int, use: Callable[[_Part, int], _T]
+    ) -> Iterator[_T]:
+        """What `use` returns for each block of a section's values or plies, in order."""
+        part = self._parts[section, kind]
+        blocks = range(layout.blocks_of(part.info.entries, self.header.block_entries))
+        if threads == 1 or len(blocks) <= _BATCH_BLOCKS:
+            yield from (use(part, number) for number in blocks)
+            return
+        batches = [blocks[at : at + _BATCH_BLOCKS] for at in blocks[::_BATCH_BLOCKS]]
+        with ThreadPoolExecutor(threads) as pool:
+            for done in pool.map(lambda batch: [use(part, number) for number in batch], batches):
+                yield from done
+
+    def _check_block(self, part: _Part, number: int) -> _Checked:
+        stored = self._stored(part, number)
+        block = self._expand(part, number, stored)
+        win = loss = 0
+        if part.kind == "values":
+            first, last = self._span(part.info, number)
+            if isinstance(block, int):
+                win, loss = ((last - first) * (block == code) for code in (layout.WIN, layout.LOSS))
+            else:
+                planes = np.frombuffer(block, np.uint8).reshape(2, -1)
+                if (planes[0] & planes[1]).any():
+                    raise self._corrupt(part, number, "a position is both won and lost")
+                win, loss = np.bitwise_count(planes).sum(axis=1, dtype=np.int64).tolist()
+        if isinstance(stored, int):
+            return _Checked(win, loss, (True, stored))
+        return _Checked(win, loss, (False, layout.frame_content_checksum(stored)))
