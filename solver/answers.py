@@ -1,0 +1,154 @@
+"""Answers of the tables to a player: the value of a position and of its moves, and perfect lines.
+
+Values are seen by the player to move in the position asked about, also those of its moves ("what
+this move gets me"); distances count from that position too, so the best move has the distance of
+the position. Invariant: the moves of an answer are in order, best first: wins by fewest plies,
+draws, losses by most plies, then by notation.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from solver.games import Game
+
+CATEGORIES = {1: "win", 0: "draw", -1: "loss"}
+
+UNDECIDED_LINE = 20
+"""Plies of a line whose length is not asked for and whose end no table tells."""
+
+
+class Values(Protocol):
+    """What gives the values: `databases.open_tables`."""
+
+    def probe(self, position: Any, rules: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A value, 1, 0 or -1, with the plies to the end of the game where they are known."""
+
+    wdl: int
+    plies: int | None
+
+    def from_before(self) -> Verdict:
+        """The same, as the player sees it whose move led here."""
+        return Verdict(-self.wdl, None if self.plies is None else self.plies + 1)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The verdict in JSON; no table knows the distance to conversion yet."""
+        category = CATEGORIES[self.wdl]
+        return {"wdl": self.wdl, "category": category, "plies": self.plies, "dtc": None}
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Smaller is better for the player whose value this is."""
+        return -self.wdl, (self.plies or 0) * self.wdl
+
+    def __str__(self) -> str:
+        return CATEGORIES[self.wdl] + _distance(self.plies)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A legal move, what it gets the player, and the position it leads to."""
+
+    move: str
+    verdict: Verdict
+    after: Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The value of a position and of its moves, best first."""
+
+    game: Game
+    position: Any
+    verdict: Verdict
+    choices: tuple[Choice, ...]
+
+    def to_json(self) -> str:
+        """One JSON object on one line."""
+        moves = [
+            {"move": choice.move, **choice.verdict.fields, "position": str(choice.after)}
+            for choice in self.choices
+        ]
+        head = {
+            "game": self.game.name,
+            "rules": self.game.rules.named(),
+            "position": str(self.position),
+        }
+        return json.dumps({**head, **self.verdict.fields, "moves": moves}, separators=(",", ":"))
+
+    def to_text(self) -> str:
+        """The position, its value, and a line for each move."""
+        side = "White" if self.position.white_to_move else "Black"
+        over = "" if self.choices else ", the game is over"
+        lines = [str(self.position), f"{side} to move: {self.verdict}{over}"]
+        width = max((len(choice.move) for choice in self.choices), default=0)
+        lines += [f"  {choice.move:<{width}}  {choice.verdict}" for choice in self.choices]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One ply of a line: the move, the position after it and its value for the side to move."""
+
+    move: str
+    after: Any
+    verdict: Verdict
+
+    def to_text(self, number: int) -> str:
+        """The ply with its number, who moved, and who wins now."""
+        mover, winner = ("Black", "White") if self.after.white_to_move else ("White", "Black")
+        winner = mover if self.verdict.wdl < 0 else winner
+        wins = f"{winner} has won" if self.verdict.plies == 0 else f"{winner} wins"
+        value = "draw" if self.verdict.wdl == 0 else wins
+        distance = _distance(self.verdict.plies or None)
+        return f"{number:>3}. {mover} {self.move}: {value}{distance}"
+
+
+def _distance(plies: int | None) -> str:
+    if plies is None:
+        return ""
+    return f" in {plies} {'ply' if plies == 1 else 'plies'}"
+
+
+def _verdict(values: Values, game: Game, position: Any) -> Verdict:
+    found = values.probe(position, game.rules)
+    return Verdict(found.wdl, found.plies)
+
+
+def answer(values: Values, game: Game, position: Any) -> Answer:
+    """The answer for a position. Raises the errors of `values.probe`."""
+    verdict = _verdict(values, game, position)
+    choices = [
+        Choice(str(move), _verdict(values, game, after).from_before(), after)
+        for move, after in game.successors(position)
+    ]
+    choices.sort(key=lambda choice: (choice.verdict.order, choice.move))
+    return Answer(game, position, verdict, tuple(choices))
+
+
+def perfect_line(values: Values, game: Game, position: Any, plies: int | None) -> list[Step]:
+    """A line of perfect play of at most `plies` plies, to its end if the game ends before.
+
+    Without `plies` a line goes to the end of the game where the tables know the distance, else for
+    UNDECIDED_LINE plies. Where several moves are best, one that does not repeat a position is
+    preferred, so that a line goes on instead of going round. Raises the errors of `values.probe`.
+    """
+    steps: list[Step] = []
+    seen = {position}
+    here = answer(values, game, position)
+    if plies is None:
+        plies = UNDECIDED_LINE if here.verdict.plies is None else here.verdict.plies
+    while len(steps) < plies and here.choices:
+        best = [c for c in here.choices if c.verdict.order == here.choices[0].verdict.order]
+        chosen = next((c for c in best if c.after not in seen), best[0])
+        here = answer(values, game, chosen.after)
+        seen.add(chosen.after)
+        steps.append(Step(chosen.move, chosen.after, here.verdict))
+    return steps

@@ -1,0 +1,78 @@
+"""The two games behind one face, for the commands that treat them alike.
+
+Invariant: nothing here imports numba, and a game is imported only when it is asked for, so a
+look-up starts fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from engine.morris import Rules as MorrisRules
+
+GAMES = ("morris", "lasca")
+FLYING_OPTIONS = ("board", "total", "off")
+
+
+class GameRules(Protocol):
+    """The rules of a game, as tables and JSON name them."""
+
+    def named(self) -> dict[str, Any]: ...
+
+
+class Game(Protocol):
+    """What a command needs of a game; positions and moves are those of the game's engine."""
+
+    name: str
+    rules: GameRules
+
+    def parse(self, text: str) -> Any:
+        """The position of a text. Raises IllegalPositionError."""
+
+    def successors(self, position: Any) -> list[tuple[Any, Any]]:
+        """Each legal move with the position it leads to; empty when the game is over."""
+
+
+@dataclass(frozen=True)
+class Morris:
+    """Lasker Morris under given rules."""
+
+    rules: MorrisRules
+    name: str = "morris"
+
+    def parse(self, text: str) -> Any:
+        from engine.morris import Position
+
+        return Position.parse(text, self.rules)
+
+    def successors(self, position: Any) -> list[tuple[Any, Any]]:
+        return [(move, position.play(move)) for move in position.legal_moves(self.rules)]
+
+
+@dataclass(frozen=True)
+class Lasca:
+    """Lasca; it has one set of rules."""
+
+    rules: GameRules
+    name: str = "lasca"
+
+    def parse(self, text: str) -> Any:
+        from engine.lasca import Position
+
+        return Position.parse(text)
+
+    def successors(self, position: Any) -> list[tuple[Any, Any]]:
+        return list(position.successors())
+
+
+def game_of(name: str, flying: str = "board") -> Game:
+    """The game of a name of GAMES; `flying` matters to morris only."""
+    if name == "morris":
+        from engine.morris import Rules
+
+        return Morris(Rules(flying=flying))
+    from engine.lasca import Rules as LascaRules
+
+    return Lasca(LascaRules())
