@@ -46,8 +46,12 @@ ensure_environment() {
             fail "$base can't make $environment; install Python's venv module (python3-venv)"
     fi
     echo "lasker: installing the project and what it needs (first use only)" >&2
-    "$python" -m pip install --quiet --disable-pip-version-check --editable "$root$1" >&2 ||
-        fail "the installation failed, see above; run this again when the cause is gone"
+    log=$environment/install.log
+    if ! "$python" -m pip install --disable-pip-version-check --editable "$root$1" >"$log" 2>&1
+    then
+        tail -n 5 "$log" >&2
+        fail "the installation failed, all of it is in $log; run this again when the cause is gone"
+    fi
     echo "$wanted" >"$stamp.new"
     mv "$stamp.new" "$stamp"
     exec 9<&-
