@@ -1,10 +1,10 @@
 """The perfect-hash index of Lasker Morris: every position to a place in a table, and back.
 
 Colours are normalised away. R, the row side, is the one with the smaller total; with equal totals
-it is the side not to move. C, the column side, is the other. R's men on the board, brought to the least
-of their 16 images, are the *row*; C's men, brought along by the same symmetry and seen as a subset
-of the points R leaves free, are the *column*. A subspace fixes the totals, the men on the board
-and the side to move; inside it a position has the index
+it is the side not to move. C, the column side, is the other. R's men on the board, brought to the
+least of their 16 images, are the *row*; C's men, brought along by the same symmetry and seen as a
+subset of the points R leaves free, are the *column*. A subspace fixes the totals, the men on the
+board and the side to move; inside it a position has the index
 
     row * columns + column
 
