@@ -75,7 +75,7 @@ class WrongRulesError(TableError):
     def __str__(self) -> str:
         return (
             f"{self.path}: this table has {self.what} {self.found}, not {self.wanted}; "
-            f"choose another tables folder"
+            f"remove it or choose another tables folder"
         )
 
 

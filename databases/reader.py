@@ -75,8 +75,9 @@ class TableFile:
     """An open table file.
 
     `header` is what the file says about itself, `sections` the SectionInfo of each section by
-    name, in the order of the file. Raises FileNotFoundError, CorruptTableError, or
-    UnsupportedVersionError. Opening reads the ends of the file only.
+    name, in the order of the file, `size` the bytes of the file. `identity` differs between files
+    of different content. Raises OSError when there is no such file or it may not be opened,
+    CorruptTableError, or UnsupportedVersionError. Opening reads the ends of the file only.
 
     >>> with TableFile(Path("morris/board/r03c03k03.wdl")) as table:  # doctest: +SKIP
     ...     table.value("R3", 0)
@@ -126,7 +127,7 @@ class TableFile:
                 raise WrongRulesError(self.path, what, str(found[what]), str(want))
 
     def value(self, section: str, index: int) -> int:
-        """The value -1, 0, 1 (mover's view) of entry `index`; KeyError, IndexError, see `block`."""
+        """The value -1, 0, 1 (mover's view) of entry `index`; raises as `place` and `block`."""
         block, offset = self.place(section, index)
         return self.value_in(self.block(section, "values", block), offset)
 
@@ -138,7 +139,12 @@ class TableFile:
         return self.plies_in(section, self.block(section, "plies", block), offset)
 
     def place(self, section: str, index: int) -> tuple[int, int]:
-        """The block of a section that holds entry `index`, and the entry's number in it."""
+        """The block of a section that holds entry `index`, and the entry's number in it.
+
+        Raises IndexError, or CorruptTableError where the file has no such section.
+        """
+        if section not in self.sections:
+            raise CorruptTableError(self.path, "header", f"there is no section {section}")
         entries = self.sections[section].entries
         if not 0 <= index < entries:
             raise IndexError(f"{self.path}: section {section} has {entries} entries, not {index}")
@@ -234,7 +240,7 @@ class TableFile:
                 raise CorruptTableError(self.path, f"section {name}", "content checksum mismatch")
 
     def _open(self) -> None:
-        size = os.fstat(self._descriptor).st_size
+        self.size = size = os.fstat(self._descriptor).st_size
         layout.check_front(self._pread("front", layout.FRONT_SIZE, 0), self.path)
         trailer = layout.decode_trailer(
             self._pread("trailer", layout.TRAILER_SIZE, max(0, size - layout.TRAILER_SIZE)),
@@ -249,6 +255,8 @@ class TableFile:
             raise CorruptTableError(self.path, "header", "checksum mismatch")
         self.header = layout.decode_header(raw, self.path)
         self.sections = {section.name: section for section in self.header.sections}
+        # The index holds a checksum of every block, so its own stands for the content.
+        self.identity = (str(self.path), trailer.index_crc, trailer.header_crc)
         self._place_blocks(index, trailer.index_offset)
 
     def _place_blocks(self, index: bytes, blocks_end: int) -> None:
@@ -260,8 +268,9 @@ class TableFile:
                 blocks += layout.blocks_of(info.entries, self.header.block_entries)
         if len(index) != blocks * layout.INDEX_ENTRY_SIZE:
             raise CorruptTableError(self.path, "index", "it does not fit the header")
-        self._sizes, self._checks = layout.decode_index(index)
-        self._offsets = layout.FRONT_SIZE + np.concatenate(([0], np.cumsum(self._sizes)))
+        sizes, self._checks = layout.decode_index(index)
+        self._offsets = np.full(blocks + 1, layout.FRONT_SIZE, np.int64)
+        self._offsets[1:] += np.cumsum(sizes)
         if self._offsets[-1] != blocks_end:
             raise CorruptTableError(self.path, "index", "it does not fit the size of the file")
 
@@ -275,12 +284,13 @@ class TableFile:
     def _stored(self, part: _Part, number: int) -> bytes | int:
         """The frame of a block as it stands in the file, or the number that stands for it."""
         at = part.first_block + number
-        size, check = int(self._sizes[at]), int(self._checks[at])
+        offset, check = int(self._offsets[at]), int(self._checks[at])
+        size = int(self._offsets[at + 1]) - offset
         if size == 0:
             if check > part.largest:
                 raise self._corrupt(part, number, f"no entry can be {check}")
             return check
-        frame = self._pread(part.place(number), size, int(self._offsets[at]))
+        frame = self._pread(part.place(number), size, offset)
         if len(frame) != size or zlib.crc32(frame) != check:
             raise self._corrupt(part, number, "checksum mismatch")
         return frame

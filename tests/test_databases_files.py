@@ -206,7 +206,7 @@ def test_index_outside_the_section(tmp_path) -> None:
         for index in (-1, 10):
             with pytest.raises(IndexError):
                 table.value("s", index)
-        with pytest.raises(KeyError):
+        with pytest.raises(CorruptTableError, match="no section other"):
             table.value("other", 0)
 
 

@@ -1,0 +1,118 @@
+"""Which tables there are: their folders and names, and the place of a position in them.
+
+A *family* is all tables of one game under one set of rules, in one folder. Invariant: whoever
+writes a table and whoever looks one up gets folder, name and section from here, so that what one
+writes the other finds; and a family holds everything that a table of it must say about itself.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from engine.lasca import Position as LascaPosition
+    from engine.morris import Position as MorrisPosition
+
+LASCA_SECTION = "white"
+"""The one section of a Lasca table: White to move. Black to move is the colour-swapped class."""
+
+
+LASCA_MOST_MEN = 6
+"""The most men for which the tables of all classes are within reach of one machine."""
+
+
+class Place(NamedTuple):
+    """Where the value of a position stands: table, section in it, index in the section."""
+
+    table: str
+    section: str
+    index: int
+
+
+@dataclass(frozen=True)
+class Family:
+    """The tables of one game and set of rules.
+
+    folder: relative to the root of all tables. rules, board: what every header must hold.
+    options: those that choose these rules on the command line.
+    """
+
+    game: str
+    folder: str
+    suffix: str
+    rules: Mapping[str, object]
+    board: str
+    options: tuple[str, ...] = ()
+
+    def path(self, root: Path, table: str) -> Path:
+        """The file of a table under the root of all tables."""
+        return root / self.folder / f"{table}{self.suffix}"
+
+    def command(self, root: Path, table: str, position: object = "POSITION") -> str:
+        """The command line that makes a table, or at least the value of a position in it."""
+        scope = _morris_scope(table) if self.game == "morris" else _lasca_scope(table, position)
+        words = ["lasker", "solve", self.game, *scope, *self.options, "--tables", str(root)]
+        return shlex.join(words)
+
+
+@cache
+def morris_family(flying: str) -> Family:
+    """The tables of Lasker Morris; they serve any number of men up to ten, so only flying counts.
+
+    A table is a level of a unit, `engine.morris.index.Subspace.stem`; its sections are subspaces.
+    """
+    from engine.morris import Rules
+    from engine.morris.board import fingerprint
+
+    rules = Rules(flying=flying)
+    options = () if rules == Rules() else ("--flying", flying)
+    return Family("morris", f"morris/{flying}", ".wdl", rules.named(), fingerprint(), options)
+
+
+@cache
+def lasca_family() -> Family:
+    """The tables of Lasca. A table is a class, `engine.lasca.index.LascaClass.name`."""
+    from engine.lasca import Rules
+    from engine.lasca.board import fingerprint
+
+    return Family("lasca", "lasca/classes", ".tbl", Rules().named(), fingerprint())
+
+
+def morris_place(position: MorrisPosition) -> Place:
+    """The place of a position. ValueError when a side has fewer than three men: it has none."""
+    from engine.morris.index import locate
+
+    subspace, row, column = locate(position)
+    return Place(subspace.stem, subspace.section, row * subspace.columns + column)
+
+
+def lasca_place(position: LascaPosition) -> Place:
+    """The place of a position."""
+    from engine.lasca.index import locate
+
+    of, index = locate(position)
+    return Place(of.name, LASCA_SECTION, index)
+
+
+def _morris_scope(table: str) -> list[str]:
+    """The options that select the unit of a table: the greater of its totals bounds it."""
+    return ["--men", str(int(re.fullmatch(r"r\d+c(\d+)k\d+", table)[1]))]
+
+
+def _lasca_scope(table: str, position: object) -> list[str]:
+    """The options that select the class of a table, if one of the batch jobs makes it."""
+    from engine.lasca.rules import MEN_PER_SIDE
+
+    pattern = r"w(\d+)b(\d+)-W(\d+)B(\d+)-c(\d+)"
+    *men, white_officers, black_officers, columns = map(int, re.fullmatch(pattern, table).groups())
+    if sum(men) <= LASCA_MOST_MEN:
+        return ["--men", str(sum(men))]
+    if men == [white_officers, black_officers] == [MEN_PER_SIDE] * 2:
+        return ["--officers", "--columns", str(columns)]
+    return ["--from", str(position)]
