@@ -1,0 +1,346 @@
+"""Lasca as an indexed game for the plain engine: families of classes with one numbering.
+
+A *family* is a set of classes closed under moves, such as all of 3 + 2 men and of 2 + 3, or all of
+11 + 11 officers in at most three columns. Its classes are numbered one after another. A *task* is
+what must be solved together: a class and the one with the colours swapped, since a quiet move leads
+from one to the other. Invariant: a task's moves lead into itself and into earlier tasks only (more
+officers, or as many officers and fewer columns).
+
+Of a position and its mirror image only one is solved (`_is_least_image`); the other is a hole for
+the engine and filled in afterwards.
+
+Values are kept as one *score* a position: plies to the end, odd when the player to move wins and
+even when he loses, or the dtype's greatest number for a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from engine.lasca.index import LascaClass, classes
+from solver.lasca_kernels import (
+    _BASE,
+    _RADIX,
+    _SIDE,
+    MAX_MOVES,
+    NOWHERE,
+    OTHER,
+    OWN,
+    RECORD,
+    _is_least_image,
+    _moves,
+    _put_men,
+    _rank,
+    _squares_of,
+    group_rows,
+)
+from solver.retrograde import DRAW, HOLE, LOSS, WIN, Expansion, Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One or two classes solved together, numbered first..end-1 in their family."""
+
+    classes: tuple[LascaClass, ...]
+    first: int
+    end: int
+    groups: np.ndarray  # int64[groups, GROUP]
+
+    @property
+    def size(self) -> int:
+        return self.end - self.first
+
+    @property
+    def name(self) -> str:
+        return self.classes[0].name
+
+
+@dataclass(frozen=True)
+class Family:
+    """Classes closed under moves: white_men + black_men and the same with the colours swapped.
+
+    With `officers_only` all men are officers; `max_columns` leaves out classes of more columns.
+    """
+
+    white_men: int
+    black_men: int
+    officers_only: bool = False
+    max_columns: int = 25
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks in an order in which they can be solved."""
+        members = classes(self.white_men, self.black_men)
+        found = []
+        first = 0
+        for here in members:
+            if here.columns > self.max_columns:
+                continue
+            if self.officers_only and here.white_officers + here.black_officers < self.men:
+                continue
+            if self.white_men == self.black_men and here > here.swapped:
+                continue
+            pair = (here,) if here == here.swapped else (here, here.swapped)
+            rows = []
+            end = first
+            for one in pair:
+                rows.append(group_rows(one, end, self.side(one)))
+                end += one.size
+            found.append(Task(pair, first, end, np.concatenate(rows)))
+            first = end
+        return tuple(found)
+
+    @property
+    def men(self) -> int:
+        return self.white_men + self.black_men
+
+    @property
+    def sides(self) -> int:
+        """2 when the colour swap leads to other classes of men, else 1."""
+        return 1 if self.white_men == self.black_men else 2
+
+    def side(self, of: LascaClass) -> int:
+        """Which of the sides a class belongs to."""
+        return 0 if of.white_men == self.white_men else 1
+
+    @property
+    def size(self) -> int:
+        """Positions with White to move, of all classes."""
+        return self.tasks[-1].end
+
+    @cached_property
+    def bases(self) -> np.ndarray:
+        """int64[sides, officers, officers, columns + 1, columns + 1, 5, 5, 5] for `_rank`."""
+        most = max(self.white_men, self.black_men) + 1
+        columns = max(task.classes[0].columns for task in self.tasks) + 1
+        bases = np.full((self.sides, most, most, columns, columns, 5, 5, 5), NOWHERE, np.int64)
+        for task in self.tasks:
+            first = task.first
+            for of in task.classes:
+                place = (self.side(of), of.white_officers, of.black_officers, of.columns)
+                for group in of.groups:
+                    bases[(*place, *group[:4])] = first + group.base
+                first += of.size
+        return bases
+
+    def parts(self, task: Task) -> Iterator[tuple[LascaClass, int, int]]:
+        """Each class of a task with its numbers first..end-1."""
+        first = task.first
+        for of in task.classes:
+            yield of, first, first + of.size
+            first += of.size
+
+
+class LascaGame:
+    """A task as the engine asks for it (`solver.retrograde.IndexedGame`).
+
+    scores: uint8[family.size] or uint16, the values of all earlier tasks of the family.
+    With `keep`, expanded blocks are kept, so that the engine's later passes are cheap: 4 bytes an
+    internal move and 7 a position.
+    """
+
+    def __init__(self, family: Family, task: Task, scores: np.ndarray, keep: bool = True) -> None:
+        self.size = task.size
+        self._family = family
+        self._task = task
+        self._scores = scores
+        self._keep = keep
+        self._kept: dict[tuple[int, int], tuple[np.ndarray, ...]] = {}
+        self._board = np.empty(RECORD, np.int32)
+        self._after = np.empty((MAX_MOVES, RECORD), np.int32)
+        self._successors = np.empty(1 << 16, np.uint32)
+
+    def expand(self, start: int, stop: int) -> Expansion:
+        """The moves of positions start..stop-1 of the task."""
+        if (start, stop) not in self._kept:
+            found = self._expanded(start, stop)
+            if not self._keep:
+                return found
+            self._kept[start, stop] = (
+                found.outcome,
+                found.plies,
+                found.offsets.astype(np.uint32),
+                found.successors[: found.offsets[-1]].copy(),
+            )
+        outcome, plies, offsets, successors = self._kept[start, stop]
+        return Expansion(outcome, plies, offsets.astype(np.int64), successors)
+
+    def _expanded(self, start: int, stop: int) -> Expansion:
+        count = stop - start
+        outcome = np.empty(count, np.int8)
+        plies = np.empty(count, np.uint16)
+        offsets = np.empty(count + 1, np.int64)
+        first = self._task.first
+        while True:
+            reached = _expand(
+                first + start,
+                first + stop,
+                self._task.groups,
+                first,
+                self._task.end,
+                self._family.bases,
+                self._scores,
+                np.iinfo(self._scores.dtype).max,
+                self._board,
+                self._after,
+                outcome,
+                plies,
+                offsets,
+                self._successors,
+            )
+            if reached == first + stop:
+                return Expansion(outcome, plies, offsets, self._successors)
+            if reached < 0:
+                raise OverflowError(f"more than {MAX_MOVES} moves in a position of {self._task}")
+            self._successors = np.empty(2 * self._successors.size, np.uint32)
+
+
+def enter_solution(family: Family, task: Task, solution: Solution, scores: np.ndarray) -> None:
+    """Writes a task's solution to its part of `scores`, holes with their mirror image's value."""
+    part = scores[task.first : task.end]
+    _score(solution.value, solution.plies, np.iinfo(scores.dtype).max, part)
+    _fill_holes(task.groups, task.first, task.end, family.bases, scores)
+
+
+def values_of(scores: np.ndarray) -> np.ndarray:
+    """int8: WIN, DRAW or LOSS for each score."""
+    odd = (scores & 1).astype(np.int8)
+    value = 2 * odd - 1
+    value[scores == np.iinfo(scores.dtype).max] = DRAW
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _score(value, plies, draw, scores):
+    """Scores (uint8/16[n]) from values (int8[n]) and plies; holes are left to be filled."""
+    for i in range(value.size):
+        scores[i] = plies[i] if value[i] == WIN or value[i] == LOSS else draw
+
+
+@njit(cache=True, nogil=True)
+def _group_of(groups, index):
+    """The last of the groups (int64[g, GROUP]) that begins at or before an index."""
+    low, high = 0, groups.shape[0]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if groups[middle, _BASE] <= index:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _expand(
+    start,
+    stop,
+    groups,
+    first,
+    end,
+    bases,
+    scores,
+    draw,
+    board,
+    after,
+    outcome,
+    plies,
+    offsets,
+    successors,
+):
+    """Expands positions start..stop-1 (numbers in the family) of the task first..end-1.
+
+    groups int64[g, GROUP], bases int64[sides, ...], scores uint8/16[family], draw the score of a
+    draw; scratch board int32[27] and after int32[MAX_MOVES, 27]; writes outcome int8[n],
+    plies uint16[n], offsets int64[n + 1], successors uint32[m]. Returns `stop`, or the position at
+    which `successors` is too small, or -1 when a position has too many moves.
+    """
+    white = np.empty(RECORD, np.int64)
+    black = np.empty(RECORD, np.int64)
+    record = np.empty(RECORD, np.int32)
+    sides = bases.shape[0]
+    g = _group_of(groups, start)
+    index = start
+    used = np.int64(0)
+    offsets[0] = 0
+    own, other = np.int64(0), np.int64(0)
+    while index < stop:
+        while g + 1 < groups.shape[0] and groups[g + 1, _BASE] <= index:
+            g += 1
+        group = groups[g]
+        contents = group[_RADIX + 5] * group[_RADIX + 6] * group[_RADIX + 7] * group[_RADIX + 8]
+        # All positions of one choice of squares, or as many as the block has.
+        squares, number = divmod(index - group[_BASE], contents)
+        own, other = _squares_of(squares, group)
+        upto = min(stop, index + contents - number)
+        if not _is_least_image(own, other):
+            while index < upto:
+                outcome[index - start] = HOLE
+                plies[index - start] = 0
+                offsets[index - start + 1] = used
+                index += 1
+            continue
+        their_bases = bases[sides - 1 - group[_SIDE]]
+        while index < upto:
+            _put_men(number, group, own, other, white, black, record)
+            count = _moves(record, board, after)
+            if count < 0:
+                return np.int64(-1)
+            if used + count > successors.size:
+                return index
+            soonest, latest, draws = np.int64(1 << 30), np.int64(0), False
+            for k in range(count):
+                mirror = not _is_least_image(np.int64(after[k, OWN]), np.int64(after[k, OTHER]))
+                target = _rank(after[k], mirror, their_bases)
+                if first <= target < end:
+                    successors[used] = target - first
+                    used += 1
+                else:
+                    score = np.int64(scores[target])
+                    if score == draw:
+                        draws = True
+                    elif score & 1:
+                        latest = max(latest, score + 1)
+                    else:
+                        soonest = min(soonest, score + 1)
+            i = index - start
+            if soonest < 1 << 30:
+                outcome[i], plies[i] = WIN, soonest
+            elif draws:
+                outcome[i], plies[i] = DRAW, 0
+            else:
+                outcome[i], plies[i] = LOSS, latest
+            offsets[i + 1] = used
+            index += 1
+            number += 1
+    return index
+
+
+@njit(cache=True, nogil=True)
+def _fill_holes(groups, first, end, bases, scores):
+    """Gives the positions of first..end-1 that are holes the score of their mirror image.
+
+    groups int64[g, GROUP], bases int64[sides, ...], scores uint8/16[family].
+    """
+    white = np.empty(RECORD, np.int64)
+    black = np.empty(RECORD, np.int64)
+    record = np.empty(RECORD, np.int32)
+    g = 0
+    index = first
+    while index < end:
+        while g + 1 < groups.shape[0] and groups[g + 1, _BASE] <= index:
+            g += 1
+        group = groups[g]
+        contents = group[_RADIX + 5] * group[_RADIX + 6] * group[_RADIX + 7] * group[_RADIX + 8]
+        own, other = _squares_of((index - group[_BASE]) // contents, group)
+        if _is_least_image(own, other):
+            index += contents
+            continue
+        for number in range(contents):
+            _put_men(number, group, own, other, white, black, record)
+            scores[index] = scores[_rank(record, True, bases[group[_SIDE]])]
+            index += 1
