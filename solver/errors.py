@@ -1,4 +1,4 @@
-"""What stops a job other than its tables: a request that makes no sense, or too little of something.
+"""What stops a job other than its tables: a request that makes no sense, or too little room.
 
 Invariant: the text of an error is one line that says what is wrong, where, and what to do.
 """

@@ -1,0 +1,164 @@
+"""What each subcommand does: it calls the module with the logic and prints the result.
+
+Each function takes the parsed options and returns the exit code. Invariant: only a function that
+runs imports what it needs; those that answer look-ups never import numba.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from solver.errors import UsageError
+from solver.games import Game, game_of
+
+if TYPE_CHECKING:
+    from solver.progress import Progress
+
+
+def tables_folder(options: Namespace) -> Path:
+    """The folder of the tables: --tables, $LASKER_TABLES, or the user's data directory."""
+    named = options.tables or os.environ.get("LASKER_TABLES")
+    if named:
+        return Path(named)
+    data = os.environ.get("XDG_DATA_HOME", "")
+    # The XDG specification wants a relative path ignored.
+    home = Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share"
+    return home / "lasker"
+
+
+def _game(options: Namespace) -> Game:
+    return game_of(options.game, options.flying)
+
+
+def _men(options: Namespace) -> int:
+    """The bound of --men for the game asked about, or its greatest."""
+    from databases.catalog import LASCA_MOST_MEN
+    from engine.morris.rules import LOSING_TOTAL, MOST_MEN
+
+    least, most = (LOSING_TOTAL + 1, MOST_MEN) if options.game == "morris" else (2, LASCA_MOST_MEN)
+    men = most if options.men is None else options.men
+    if not least <= men <= most:
+        raise UsageError(f"--men {men} is out of range for {options.game} ({least} to {most})")
+    return men
+
+
+def index(options: Namespace) -> int:
+    """`lasker index`"""
+    from solver.places import describe, position_of
+
+    game = _game(options)
+    if options.unrank:
+        print(position_of(game, options.position))
+    else:
+        print(describe(game, game.parse(options.position)))
+    return 0
+
+
+def perft(options: Namespace) -> int:
+    """`lasker perft`"""
+    from solver.sequences import sequence_counts
+
+    game = _game(options)
+    for row in sequence_counts(game, game.parse(options.position), options.depth):
+        print(row, flush=True)
+    return 0
+
+
+def probe(options: Namespace) -> int:
+    """`lasker probe`"""
+    from databases import open_tables
+    from solver.answers import answer
+
+    game = _game(options)
+    position = game.parse(options.position)
+    with open_tables(tables_folder(options)) as tables:
+        found = answer(tables, game, position)
+    print(found.to_json() if options.json else found.to_text())
+    return 0
+
+
+def line(options: Namespace) -> int:
+    """`lasker line`"""
+    from databases import open_tables
+    from solver.answers import perfect_line
+
+    game = _game(options)
+    position = game.parse(options.position)
+    with open_tables(tables_folder(options)) as tables:
+        steps = perfect_line(tables, game, position, options.plies)
+    for number, step in enumerate(steps, start=1):
+        print(step.to_text(number))
+    return 0
+
+
+def counts(options: Namespace) -> int:
+    """`lasker counts`"""
+    from solver import counts as counting
+
+    root = tables_folder(options)
+    if options.game == "morris":
+        rows = counting.morris_counts(root, options.flying, _men(options))
+        print(counting.as_csv(rows, counting.MorrisCounts))
+    else:
+        rows = counting.lasca_counts(root, _men(options))
+        print(counting.as_csv(rows, counting.LascaCounts))
+    return 0
+
+
+def status(options: Namespace) -> int:
+    """`lasker status`"""
+    from solver.status import status as lines
+
+    for text in lines(tables_folder(options)):
+        print(text)
+    return 0
+
+
+@contextmanager
+def _progress(options: Namespace) -> Iterator[Progress]:
+    """The progress report of a long job, with --quiet and --log as given."""
+    from solver.progress import Progress
+
+    with ExitStack() as stack:
+        log = None
+        if options.log is not None:
+            log = stack.enter_context(Path(options.log).open("a", encoding="utf-8"))
+        progress = Progress(quiet=options.quiet, log=log)
+        stack.callback(progress.end)
+        yield progress
+
+
+def solve_morris(options: Namespace) -> int:
+    """`lasker solve morris`"""
+
+    return 0
+
+
+def solve_lasca(options: Namespace) -> int:
+    """`lasker solve lasca`"""
+    return 0
+
+
+def estimate_morris(options: Namespace) -> int:
+    """`lasker estimate morris`"""
+    return 0
+
+
+def estimate_lasca(options: Namespace) -> int:
+    """`lasker estimate lasca`"""
+    return 0
+
+
+def verify(options: Namespace) -> int:
+    """`lasker verify`"""
+    return 0
+
+
+def quickstart(options: Namespace) -> int:
+    """`lasker quickstart`"""
+    return 0
