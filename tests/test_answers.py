@@ -1,0 +1,140 @@
+"""Answers and lines on a made-up table: what is shown, in which order, and from whose view."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from solver.answers import Verdict, answer, perfect_line
+from solver.games import game_of
+
+MORRIS = game_of("morris")
+LASCA = game_of("lasca")
+
+
+@dataclass(frozen=True)
+class Value:
+    wdl: int
+    plies: int | None = None
+
+
+class MadeUp:
+    """A table that gives each position the value that a function says."""
+
+    def __init__(self, value_of: Callable[[str], Value]) -> None:
+        self._value_of = value_of
+
+    def probe(self, position: Any, rules: Any) -> Value:
+        return self._value_of(str(position))
+
+
+def test_moves_come_best_first() -> None:
+    verdicts = [
+        Verdict(-1, 4),
+        Verdict(0, None),
+        Verdict(1, 9),
+        Verdict(-1, 10),
+        Verdict(1, 3),
+    ]
+    ordered = sorted(verdicts, key=lambda verdict: verdict.order)
+    assert [(v.wdl, v.plies) for v in ordered] == [(1, 3), (1, 9), (0, None), (-1, 10), (-1, 4)]
+
+
+def test_moves_are_seen_by_the_player_who_makes_them() -> None:
+    position = LASCA.parse("W:c1w g7b")
+    values = {
+        "W:c1w g7b": Value(1, 5),
+        "B:b2w g7b": Value(-1, 6),
+        "B:d2w g7b": Value(-1, 4),
+    }
+    found = answer(MadeUp(values.__getitem__), LASCA, position)
+    assert [choice.move for choice in found.choices] == ["c1-d2", "c1-b2"]
+    assert [choice.verdict for choice in found.choices] == [Verdict(1, 5), Verdict(1, 7)]
+
+
+def test_equal_moves_come_by_notation() -> None:
+    position = MORRIS.parse("W:Wa1,d7:Bb4:H2,3")
+    found = answer(MadeUp(lambda _: Value(0)), MORRIS, position)
+    moves = [choice.move for choice in found.choices]
+    assert moves == sorted(str(move) for move in position.legal_moves())
+
+
+def test_json_is_one_line_with_the_published_fields() -> None:
+    position = MORRIS.parse("W:Wa4,a7:B:H1,3")
+    text = answer(MadeUp(lambda _: Value(0)), MORRIS, position).to_json()
+    assert "\n" not in text
+    shape = json.loads(text)
+    assert list(shape) == [
+        "game",
+        "rules",
+        "position",
+        "wdl",
+        "category",
+        "plies",
+        "dtc",
+        "moves",
+    ]
+    assert shape["rules"] == {"men": 10, "flying": "board"}
+    assert (shape["game"], shape["position"]) == ("morris", "W:Wa4,a7:B:H1,3")
+    assert (shape["wdl"], shape["category"], shape["plies"], shape["dtc"]) == (
+        0,
+        "draw",
+        None,
+        None,
+    )
+    assert shape["moves"][0] == {
+        "move": "a1",
+        "wdl": 0,
+        "category": "draw",
+        "plies": None,
+        "dtc": None,
+        "position": "B:Wa1,a4,a7:B:H0,3",
+    }
+
+
+def test_text_names_the_side_and_the_distance() -> None:
+    values = {"W:a5w c7b": Value(-1, 2), "B:b6w c7b": Value(1, 1)}
+    found = answer(MadeUp(values.__getitem__), LASCA, LASCA.parse("W:a5w c7b"))
+    assert found.to_text().splitlines() == [
+        "W:a5w c7b",
+        "White to move: loss in 2 plies",
+        "  a5-b6  loss in 2 plies",
+    ]
+
+
+def test_text_of_a_finished_game() -> None:
+    position = MORRIS.parse("W:Wa1:Bb2,d2,f4:H1,0")
+    found = answer(MadeUp(lambda _: Value(-1)), MORRIS, position)
+    assert found.to_text().splitlines()[1:] == ["White to move: loss, the game is over"]
+
+
+def test_a_line_follows_the_best_moves_to_the_end() -> None:
+    values = {
+        "W:a1w c1w g7b": Value(1, 3),
+        "B:a1w b2w g7b": Value(-1, 4),
+        "B:c1w b2w g7b": Value(-1, 4),
+        "B:a1w d2w g7b": Value(-1, 2),
+        "W:a1w d2w f6b": Value(1, 1),
+        "B:a1w e3w f6b": Value(-1, 0),
+    }
+
+    def value_of(text: str) -> Value:
+        return values.get(text, Value(0))
+
+    steps = perfect_line(MadeUp(value_of), LASCA, LASCA.parse("W:a1w c1w g7b"), None)
+    assert [step.to_text(n) for n, step in enumerate(steps, start=1)] == [
+        "  1. White c1-d2: White wins in 2 plies",
+        "  2. Black g7-f6: White wins in 1 ply",
+        "  3. White d2-e3: White has won",
+    ]
+
+
+def test_a_line_has_the_length_asked_for_and_avoids_positions_it_has_had() -> None:
+    position = MORRIS.parse("W:Wa1,a7,g1,g7:Bd2,d6,b4,f4")
+    steps = perfect_line(MadeUp(lambda _: Value(0)), MORRIS, position, 8)
+    assert len(steps) == 8
+    assert len({step.after for step in steps} | {position}) == 9
+    assert steps[0].to_text(1) == "  1. White a1-a4: draw"
+    assert perfect_line(MadeUp(lambda _: Value(0)), MORRIS, position, 0) == []
