@@ -26,6 +26,9 @@ LASCA_SECTION = "white"
 LASCA_MOST_MEN = 6
 """The most men for which the tables of all classes are within reach of one machine."""
 
+LASCA_MOST_OFFICER_COLUMNS = 4
+"""The most columns for which the table of eleven officers a side is within reach of one machine."""
+
 
 class Place(NamedTuple):
     """Where the value of a position stands: table, section in it, index in the section."""
@@ -113,6 +116,7 @@ def _lasca_scope(table: str, position: object) -> list[str]:
     *men, white_officers, black_officers, columns = map(int, re.fullmatch(pattern, table).groups())
     if sum(men) <= LASCA_MOST_MEN:
         return ["--men", str(sum(men))]
-    if men == [white_officers, black_officers] == [MEN_PER_SIDE] * 2:
+    all_officers = men == [white_officers, black_officers] == [MEN_PER_SIDE] * 2
+    if all_officers and columns <= LASCA_MOST_OFFICER_COLUMNS:
         return ["--officers", "--columns", str(columns)]
     return ["--from", str(position)]
