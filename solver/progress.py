@@ -1,7 +1,7 @@
 """What a long job tells its user: one bar over positions, and one line for each finished level.
 
-Invariant: everything goes to stderr or to the log file, never to stdout; no bar is drawn when
-stderr is no terminal, and with `quiet` only the log file is written.
+Invariant: everything goes to stderr or to the log file, never to stdout. On a terminal stderr shows
+the bar, elsewhere the lines; with `quiet` only the log file is written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ class Progress:
     """
 
     def __init__(self, *, quiet: bool = False, log: TextIO | None = None) -> None:
-        self._quiet = quiet
         self._log = log
+        self._draws_bar = not quiet and sys.stderr.isatty()
+        self._shows_lines = not quiet and not sys.stderr.isatty()
         self._bar: tqdm | None = None
 
     def begin(self, positions: int, what: str) -> None:
@@ -36,7 +37,7 @@ class Progress:
             leave=False,
             dynamic_ncols=True,
             file=sys.stderr,
-            disable=self._quiet or not sys.stderr.isatty(),
+            disable=not self._draws_bar,
         )
 
     def advance(self, positions: int) -> None:
@@ -49,8 +50,8 @@ class Progress:
         if self._log is not None:
             self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
             self._log.flush()
-        if not self._quiet:
-            tqdm.write(text, file=sys.stderr)
+        if self._shows_lines:
+            print(text, file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """The work is over, done or not; the bar goes away."""
