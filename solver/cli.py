@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from typing import NoReturn
 
@@ -30,7 +31,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"lasker: {message}; see {self.prog} --help\n")
+        self.exit(EXIT_USAGE, f"lasker: {_one_line(message)}; see {self.prog} --help\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -74,13 +75,17 @@ def _explain(error: Exception) -> tuple[int, str]:
     }
     for classes, code in codes.items():
         if isinstance(error, classes):
-            return code, " ".join(str(error).split())
+            return code, _one_line(error)
     if isinstance(error, MemoryError):
         return EXIT_RESOURCES, "out of memory; ask for less, or free some"
     if isinstance(error, OSError) and error.filename is not None:
         return EXIT_USAGE, f"{error.filename}: {error.strerror}"
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    what = _one_line(f"{type(error).__name__}: {error}")
     return EXIT_BUG, f"a fault of this program, please report it: {what}"
+
+
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())
 
 
 def _number(least: int, most: int | None = None) -> type:
@@ -107,6 +112,16 @@ def _gigabytes(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text} gigabytes make no sense")
     return number
 
+
+# The main job in small, as the command lines that a user would give one by one.
+_QUICKSTART = (
+    ("solve", "morris", "--men", "4"),
+    ("solve", "lasca", "--men", "3"),
+    ("verify", "morris", "--men", "4"),
+    ("verify", "lasca", "--men", "3"),
+    ("probe", "morris", "W:Wa1,d7,g4:Bb4,c5:H1,2"),
+    ("probe", "lasca", "W:c1w b2w a7b"),
+)
 
 _POSITION = 'such as "W:Wa1,d7:Bb4:H8,9" (morris) or "W:a1w d4WbbB g7b" (lasca), or start'
 
@@ -140,7 +155,7 @@ def _parser() -> _Parser:
             added.set_defaults(run=run)
         return added
 
-    add(subcommands, "quickstart", commands.quickstart, "solve, verify and query small tables")
+    add(subcommands, "quickstart", _quickstart, "solve, verify and query small tables")
 
     for name, morris, lasca, text in (
         ("solve", commands.solve_morris, commands.solve_lasca, "make tables"),
@@ -189,6 +204,25 @@ def _parser() -> _Parser:
     perft.add_argument("depth", type=_number(0, 100))
     perft.add_argument("position", nargs="?", default="start", help=_POSITION)
     return parser
+
+
+def _quickstart(options: argparse.Namespace) -> int:
+    """`lasker quickstart`: each step announced on stderr, up to the first that fails."""
+    for step in _QUICKSTART:
+        if not options.quiet:
+            print(f"lasker {shlex.join(step)}", file=sys.stderr)
+        words = list(step)
+        if options.tables is not None:
+            words += ["--tables", options.tables]
+        if options.log is not None:
+            words += ["--log", options.log]
+        if options.quiet:
+            words.append("--quiet")
+        chosen = _parser().parse_args(words)
+        code = chosen.run(chosen)
+        if code != 0:
+            return code
+    return 0
 
 
 def _add_morris_selection(parser: _Parser) -> None:

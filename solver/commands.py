@@ -7,6 +7,7 @@ runs imports what it needs; those that answer look-ups never import numba.
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,9 @@ from solver.errors import UsageError
 from solver.games import Game, game_of
 
 if TYPE_CHECKING:
+    from solver.lasca_game import Family as LascaFamily
     from solver.progress import Progress
+    from solver.room import Estimate
 
 
 def tables_folder(options: Namespace) -> Path:
@@ -133,14 +136,34 @@ def _progress(options: Namespace) -> Iterator[Progress]:
         yield progress
 
 
-def solve_morris(options: Namespace) -> int:
-    """`lasker solve morris`"""
+def _threads(options: Namespace) -> int:
+    return options.threads or len(os.sched_getaffinity(0))
 
+
+def _memory(options: Namespace) -> int | None:
+    """The bytes that a job may take, None when --memory does not bound it."""
+    return None if options.memory is None else int(options.memory * (1 << 30))
+
+
+def _make_room(options: Namespace, estimate: Estimate) -> None:
+    """Print an estimate and, unless --force is given, refuse a job that does not fit."""
+    from solver.room import describe, require
+
+    root = tables_folder(options)
+    if not options.quiet:
+        print(describe(estimate, root, _threads(options)), file=sys.stderr)
+    if not options.force:
+        require(estimate, root, _memory(options))
+
+
+def _nothing_to_do(options: Namespace, tables: int) -> int:
+    if not options.quiet:
+        print(f"nothing to do: all {tables} tables are there", file=sys.stderr)
     return 0
 
 
-def solve_lasca(options: Namespace) -> int:
-    """`lasker solve lasca`"""
+def solve_morris(options: Namespace) -> int:
+    """`lasker solve morris`"""
     return 0
 
 
@@ -149,16 +172,55 @@ def estimate_morris(options: Namespace) -> int:
     return 0
 
 
+def _lasca_families(options: Namespace) -> tuple[LascaFamily, ...]:
+    """The families of classes that --men, or --officers and --columns, select."""
+    from solver.lasca_job import families_by_men, officers_family
+
+    if options.officers != (options.columns is not None):
+        raise UsageError("--officers and --columns K go together")
+    try:
+        return (
+            (officers_family(options.columns),)
+            if options.officers
+            else families_by_men(options.men)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def solve_lasca(options: Namespace) -> int:
+    """`lasker solve lasca`"""
+    from databases.catalog import lasca_family
+    from databases.store import Store
+    from solver.lasca_job import estimate, solve_families, table_names
+
+    families = _lasca_families(options)
+    store = Store(tables_folder(options), lasca_family())
+    names = table_names(families)
+    if store.report().whole.keys() >= set(names):
+        return _nothing_to_do(options, len(names))
+    _make_room(options, estimate(families, _threads(options)))
+    with _progress(options) as progress:
+        solve_families(
+            store,
+            families,
+            threads=_threads(options),
+            memory=_memory(options),
+            progress=progress,
+        )
+    return 0
+
+
 def estimate_lasca(options: Namespace) -> int:
     """`lasker estimate lasca`"""
+    from solver.lasca_job import estimate
+    from solver.room import describe
+
+    found = estimate(_lasca_families(options), _threads(options))
+    print(describe(found, tables_folder(options), _threads(options)))
     return 0
 
 
 def verify(options: Namespace) -> int:
     """`lasker verify`"""
-    return 0
-
-
-def quickstart(options: Namespace) -> int:
-    """`lasker quickstart`"""
     return 0
