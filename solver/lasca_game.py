@@ -15,6 +15,7 @@ even when he loses, or the dtype's greatest number for a draw.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,20 +137,32 @@ class Family:
             first += of.size
 
 
+class StoppedError(Exception):
+    """A task was given up because the job it belongs to ended."""
+
+
 class LascaGame:
     """A task as the engine asks for it (`solver.retrograde.IndexedGame`).
 
     scores: uint8[family.size] or uint16, the values of all earlier tasks of the family.
     With `keep`, expanded blocks are kept, so that the engine's later passes are cheap: 4 bytes an
-    internal move and 7 a position.
+    internal move and 7 a position. Once `stop` is set, `expand` raises StoppedError.
     """
 
-    def __init__(self, family: Family, task: Task, scores: np.ndarray, keep: bool = True) -> None:
+    def __init__(
+        self,
+        family: Family,
+        task: Task,
+        scores: np.ndarray,
+        keep: bool = True,
+        stop: threading.Event | None = None,
+    ) -> None:
         self.size = task.size
         self._family = family
         self._task = task
         self._scores = scores
         self._keep = keep
+        self._stop = stop
         self._kept: dict[tuple[int, int], tuple[np.ndarray, ...]] = {}
         self._board = np.empty(RECORD, np.int32)
         self._after = np.empty((MAX_MOVES, RECORD), np.int32)
@@ -157,6 +170,8 @@ class LascaGame:
 
     def expand(self, start: int, stop: int) -> Expansion:
         """The moves of positions start..stop-1 of the task."""
+        if self._stop is not None and self._stop.is_set():
+            raise StoppedError(f"{self._task.name} was given up")
         if (start, stop) not in self._kept:
             found = self._expanded(start, stop)
             if not self._keep:

@@ -1,0 +1,182 @@
+"""The batch jobs of Lasca: what they write, that they resume, and that threads change nothing."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from databases import Store, StoreBusyError, lasca_family, open_tables
+from engine.lasca import Position
+from engine.lasca.index import classes
+from solver import lasca_job as job
+from solver.lasca_game import Family, LascaGame, StoppedError
+from solver.lasca_job import (
+    estimate,
+    families_by_men,
+    officers_family,
+    scores_of,
+    section_of,
+    solve_families,
+    table_names,
+)
+
+THREE_MEN = families_by_men(3)
+
+
+def bytes_of(store: Store) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.folder.glob("*.tbl")}
+
+
+@pytest.fixture(scope="module")
+def three_men(tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("tables"), lasca_family())
+    solve_families(store, THREE_MEN)
+    return store
+
+
+def test_every_class_of_three_men_has_a_whole_table(three_men):
+    report = three_men.report(table_names(THREE_MEN))
+    assert sorted(report.whole) == sorted(
+        c.name for men in ((1, 1), (2, 1), (1, 2)) for c in classes(*men)
+    )
+    assert not report.missing and not report.damaged
+    assert report.entries == 2216 + 2 * 55492
+
+
+def test_values_are_found_by_looking_up(three_men):
+    with open_tables(three_men.root) as tables:
+        assert tables.probe_wdl(Position.parse("W:b2Bw a3W")) == 1
+        assert tables.probe(Position.parse("B:d4W a7B g7B")).plies == 9
+        assert tables.probe(Position.parse("W:c1Bw f2b")).plies == 0
+
+
+def test_perfect_play_ends_in_the_stated_number_of_plies(three_men):
+    rng = random.Random(41)
+    with open_tables(three_men.root) as tables:
+        for of in classes(2, 1):
+            position = of.unrank(rng.randrange(of.size))
+            found = tables.probe(position)
+            left = found.plies
+            while left:
+                after = [(tables.probe(q), q) for _, q in position.successors()]
+                best = min if left % 2 else max
+                value, position = best(
+                    ((v, q) for v, q in after if v.wdl == (-1 if left % 2 else 1)),
+                    key=lambda choice: choice[0].plies,
+                )
+                left -= 1
+                assert value.plies == left
+            assert found.wdl == 0 or position.is_lost()
+
+
+def test_solving_again_does_nothing(three_men, monkeypatch):
+    monkeypatch.setattr(job, "solve", lambda game: pytest.fail("solved again"))
+    solve_families(three_men, THREE_MEN)
+
+
+def test_a_lost_table_is_made_again_alike(three_men, tmp_path):
+    store = Store(tmp_path, lasca_family())
+    solve_families(store, THREE_MEN, threads=2)
+    assert bytes_of(store) == bytes_of(three_men)
+    middle = table_names(THREE_MEN)[20]
+    store.path(middle).unlink()
+    solve_families(store, THREE_MEN)
+    assert bytes_of(store) == bytes_of(three_men)
+
+
+def test_a_run_that_fails_halfway_keeps_what_it_finished(tmp_path, monkeypatch):
+    store = Store(tmp_path, lasca_family())
+    solve = job.solve
+    done = 0
+
+    def failing(game):
+        nonlocal done
+        done += 1
+        if done == 9:
+            raise KeyboardInterrupt
+        return solve(game)
+
+    monkeypatch.setattr(job, "solve", failing)
+    with pytest.raises(KeyboardInterrupt):
+        solve_families(store, THREE_MEN)
+    assert len(store.report().whole) >= 8
+    monkeypatch.undo()
+    solve_families(store, THREE_MEN)
+    assert not store.report(table_names(THREE_MEN)).missing
+
+
+def test_little_memory_only_means_one_task_at_a_time(three_men, tmp_path):
+    store = Store(tmp_path, lasca_family())
+    solve_families(store, THREE_MEN, threads=2, memory=1)
+    assert bytes_of(store) == bytes_of(three_men)
+
+
+def test_two_runs_in_one_folder(three_men):
+    with three_men.lock(), pytest.raises(StoreBusyError):
+        solve_families(Store(three_men.root, lasca_family()), THREE_MEN)
+
+
+def test_scores_are_read_back(three_men):
+    scores = np.array([0, 65535, 1, 300, 65535, 2, 301, 65535, 0], np.uint16)
+    of = classes(1, 1)[0]
+    section = section_of(scores)
+    assert section.win.tolist() == [0b01000100, 0]
+    assert section.loss.tolist() == [0b00101001, 1]
+    assert section.plies.tolist() == [0, 0, 1, 300, 0, 2, 301, 0, 0]
+    with three_men.open(of.name) as table:
+        plies = table.plies_array("white")
+    assert np.array_equal(scores_of(three_men, of) % 65535, plies)
+
+
+def test_a_stopped_task_is_given_up():
+    family = Family(1, 1)
+    run = job._FamilyRun(None, family, list(family.tasks), 1, None, None)
+    run._stop.set()
+    game = LascaGame(family, family.tasks[0], np.zeros(family.size, np.uint16), stop=run._stop)
+    with pytest.raises(StoppedError):
+        game.expand(0, 1)
+
+
+@pytest.fixture(scope="module")
+def officers(tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("officers"), lasca_family())
+    solve_families(store, [officers_family(2)])
+    return store
+
+
+def test_real_endings_of_two_columns_are_consistent(officers):
+    of = officers_family(2).tasks[-1].classes[0]
+    assert of.size == 144_600
+    rng = random.Random(43)
+    with open_tables(officers.root) as tables:
+        for _ in range(300):
+            position = of.unrank(rng.randrange(of.size))
+            found = tables.probe(position)
+            after = [tables.probe(q) for _, q in position.successors()]
+            lost = [v.plies for v in after if v.wdl == -1]
+            if lost:
+                assert (found.wdl, found.plies) == (1, 1 + min(lost))
+            elif any(v.wdl == 0 for v in after):
+                assert found.wdl == 0
+            else:
+                plies = max((v.plies for v in after), default=-1)
+                assert (found.wdl, found.plies) == (-1, 1 + plies)
+
+
+def test_selections_out_of_reach_are_refused():
+    for men in (1, 7):
+        with pytest.raises(ValueError, match="men"):
+            families_by_men(men)
+    for columns in (0, 5):
+        with pytest.raises(ValueError, match="columns"):
+            officers_family(columns)
+
+
+def test_estimate_of_six_men():
+    found = estimate(families_by_men(6), threads=2)
+    assert found.positions == 1_565_700_004
+    assert found.tables == 784
+    assert 1 < found.memory / 2**30 < 16
+    assert found.seconds > 10
