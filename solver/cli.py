@@ -13,8 +13,9 @@ import shlex
 import sys
 from typing import NoReturn
 
+from engine.morris.rules import FLYING_OPTIONS
 from solver import commands
-from solver.games import FLYING_OPTIONS, GAMES
+from solver.games import GAMES
 
 EXIT_USAGE = 2
 EXIT_MISSING = 3
@@ -119,7 +120,7 @@ _QUICKSTART = (
     ("solve", "lasca", "--men", "3"),
     ("verify", "morris", "--men", "4"),
     ("verify", "lasca", "--men", "3"),
-    ("probe", "morris", "W:Wa1,d7,g4:Bb4,c5:H1,2"),
+    ("probe", "morris", "W:Wa1,b4,b6,c4:Bb2,f2:H0,1"),
     ("probe", "lasca", "W:c1w b2w a7b"),
 )
 

@@ -178,6 +178,8 @@ def _lasca_families(options: Namespace) -> tuple[LascaFamily, ...]:
 
     if options.officers != (options.columns is not None):
         raise UsageError("--officers and --columns K go together")
+    if options.max_positions is not None:
+        raise UsageError("--max-positions goes with --from")
     try:
         return (
             (officers_family(options.columns),)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engine.morris import Rules as MorrisRules
 
 GAMES = ("morris", "lasca")
-FLYING_OPTIONS = ("board", "total", "off")
 
 
 class GameRules(Protocol):
