@@ -167,23 +167,38 @@ def decode_header(raw: bytes, path: Path) -> Header:
         sections = tuple(SectionInfo(**section) for section in fields.pop("sections"))
         header = Header(sections=sections, **fields)
         check_header(header)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    # Whatever shape the JSON has, it is not the shape of a header.
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CorruptTableError(path, "header", f"not a header: {error}") from error
     return header
 
 
 def check_header(header: Header) -> None:
-    """Raise ValueError (or TypeError) unless the numbers of a header fit each other."""
-    if header.block_entries <= 0 or header.block_entries % 64:
-        raise ValueError(f"blocks of {header.block_entries} entries")
+    """Raise ValueError unless each field of a header is of its kind and they fit each other."""
+    texts = (header.game, header.board, header.name, *(s.name for s in header.sections))
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a name that is no text")
+    if not isinstance(header.rules, Mapping) or not isinstance(header.created_by, Mapping):
+        raise ValueError("rules or versions that are no object")
+    if not _is_count(header.block_entries) or not header.block_entries:
+        raise ValueError(f"blocks of {header.block_entries!r} entries")
+    if header.block_entries % 64:
+        raise ValueError(f"blocks of {header.block_entries} entries, not a multiple of 64")
     if len({section.name for section in header.sections}) != len(header.sections):
         raise ValueError("two sections of one name")
     for section in header.sections:
         counts = (section.win, section.draw, section.loss)
-        if min(counts) < 0 or sum(counts) != section.entries:
+        if not all(map(_is_count, counts)) or sum(counts) != section.entries:
             raise ValueError(f"counts of section {section.name} do not add up")
-        if section.plies_bytes not in (0, 1, 2):
-            raise ValueError(f"section {section.name} has plies of {section.plies_bytes} bytes")
+        if not _is_count(section.plies_bytes) or section.plies_bytes > 2:
+            raise ValueError(f"section {section.name} has plies of {section.plies_bytes!r} bytes")
+        longest = (section.longest_win, section.longest_loss)
+        if not all(plies is None or _is_count(plies) for plies in longest):
+            raise ValueError(f"section {section.name} has no number as longest distance")
+
+
+def _is_count(number: object) -> bool:
+    return type(number) is int and number >= 0
 
 
 def encode_trailer(trailer: Trailer) -> bytes:
