@@ -1,0 +1,328 @@
+"""Half-rounds over whole rows, and the constants they start from.
+
+M wins if some move leads to a loss of the other side O; M escapes if some move leads to a position
+that O is not known to win; M loses where it does not escape. Both are ORs over moves, so the order
+of evaluation is free and a position without a move is lost without being a special case.
+
+`*_constants` fold in every move that is final before the level's rounds: into not_win (it is won by
+such a move) and into an *escape* plane (such a move escapes; set where there is no position, so
+that nothing is lost there). `*_half_round` evaluate the rest, slides and C's placements, for rows
+whose sources have changed.
+
+Invariant: each kernel writes rows first .. last - 1 of its own side's planes and nothing else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.morris.board import ALL_POINTS
+from solver.rows.captures import column_captures
+from solver.rows.column_moves import (
+    MOST_MOVES,
+    MOVE_NUMBERS,
+    closing,
+    list_placements,
+    list_slides,
+    quiet,
+)
+from solver.rows.permute import OFFSETS, pull
+from solver.rows.words import MARGIN, both, count_bits, either, load, splat, store, without
+
+# Changes of a row in a half-round: bits of one byte.
+LOSS_CHANGED = 1
+NOT_WIN_CHANGED = 2
+
+
+@njit(cache=True, nogil=True)
+def _clear(words, at, count):
+    """words[at : at + count] = 0."""
+    empty = splat(np.uint64(0))
+    for y in range(at, at + count, 8):
+        store(words, y, empty)
+
+
+@njit(cache=True, nogil=True)
+def _clear_blocks(words, at, blocks):
+    """The valid blocks of words[at:] = 0."""
+    empty = splat(np.uint64(0))
+    for x in range(blocks.size):
+        store(words, at + 8 * blocks[x], empty)
+
+
+@njit(cache=True, nogil=True)
+def _set_constants(win, escape, columns, not_win, escapes, at, words):
+    """not_win and escapes of a row from its constant wins and escapes."""
+    for y in range(0, words, 8):
+        allowed = load(columns, y)
+        store(not_win, at + y, without(allowed, load(win, y)))
+        everything = splat(~np.uint64(0))
+        store(escapes, at + y, either(load(escape, y), without(everything, allowed)))
+
+
+@njit(cache=True, nogil=True)
+def row_constants(
+    first, last, words, slides, placements, columns, valid, landing, not_win, escapes
+):
+    """Constants of R's rows: captures after slides, and placements.
+
+    columns: uint64[words], the bitmap of C's columns; valid: its `valid_blocks`. slides: (start, target, closes, plan) of the level; placements: likewise, links to the level
+    above, with start None-like (size 0) when R has no man in hand. landing: (captures_here,
+    captures_above, planes_above), each (wins, escapes, number): captures by rows with a mill, with
+    the row's number among them; planes_above: C to move on level k + 1 (loss, not_win, its words).
+    """
+    start, target, closes, plan = slides
+    place_start, place_target, place_closes, place_plan = placements
+    here_wins, here_escapes, here_number = landing[0]
+    above_wins, above_escapes, above_number = landing[1]
+    above_loss, above_not_win, above_words = landing[2]
+    win = np.empty(words, np.uint64)
+    escape = np.empty(words, np.uint64)
+    blocks, counts = valid
+    work = (np.empty(words, np.uint64), np.empty(OFFSETS, np.int64), blocks, counts)
+    for row in range(first, last):
+        _clear(win, 0, words)
+        _clear(escape, 0, words)
+        for x in range(start[row], start[row + 1]):
+            if closes[x]:
+                s0 = MARGIN + np.int64(here_number[target[x]]) * words
+                pull(here_wins, s0, plan[x], win, 0, work)
+                pull(here_escapes, s0, plan[x], escape, 0, work)
+        if place_start.size:
+            for x in range(place_start[row], place_start[row + 1]):
+                if place_closes[x]:
+                    s0 = MARGIN + np.int64(above_number[place_target[x]]) * above_words
+                    pull(above_wins, s0, place_plan[x], win, 0, work)
+                    pull(above_escapes, s0, place_plan[x], escape, 0, work)
+                else:
+                    s0 = MARGIN + np.int64(place_target[x]) * above_words
+                    pull(above_loss, s0, place_plan[x], win, 0, work)
+                    pull(above_not_win, s0, place_plan[x], escape, 0, work)
+        _set_constants(win, escape, columns, not_win, escapes, MARGIN + row * words, words)
+
+
+@njit(cache=True, nogil=True)
+def column_constants(
+    rows, first, last, words, columns, valid, flying, removals, taken, not_win, escapes
+):
+    """Constants of C's rows: captures after slides and placements.
+
+    columns, valid: see `row_constants`. flying: (whether C may fly, uint64[words] the columns that
+    may). removals: (start, target,
+    left_point, plan) links to level k - 1; taken: (loss, not_win) of (r - 1, c), R to move, on that
+    level, both of size 0 when R has too few men left and has lost.
+    """
+    start, target, left_point, plan = removals
+    loss, open_ = taken
+    win = np.empty(words + 2 * MARGIN, np.uint64)
+    escape = np.empty(words + 2 * MARGIN, np.uint64)
+    captures = np.zeros((2, words + 2 * MARGIN), np.uint64)
+    blocks, counts = valid
+    work = (np.empty(words, np.uint64), np.empty(OFFSETS, np.int64), blocks, counts)
+    moves = np.empty((MOST_MOVES, MOVE_NUMBERS), np.int64)
+    partners = np.empty((MOST_MOVES, 2), np.int64)
+    for row in range(first, last):
+        men = np.int64(rows[row])
+        free = ALL_POINTS & ~men
+        _clear(win, 0, words + 2 * MARGIN)
+        _clear(escape, 0, words + 2 * MARGIN)
+        if men != 0:
+            if loss.size:
+                captures[:] = 0
+                column_captures(
+                    men,
+                    start[row],
+                    start[row + 1],
+                    left_point,
+                    target,
+                    plan,
+                    2 * words,
+                    loss,
+                    open_,
+                    (captures[0], captures[1], MARGIN),
+                    work,
+                )
+            else:
+                captures[0, MARGIN : MARGIN + words] = columns
+                captures[1, MARGIN : MARGIN + words] = columns
+            if flying[0]:
+                count = list_slides(free, True, True, moves, partners)
+                closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
+                closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
+                for y in range(words):
+                    win[MARGIN + y] &= flying[1][y]
+                    escape[MARGIN + y] &= flying[1][y]
+            count = list_slides(free, True, False, moves, partners)
+            count = list_placements(free, True, moves, partners, count)
+            closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
+            closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
+        _set_constants(
+            win[MARGIN:], escape[MARGIN:], columns, not_win, escapes, MARGIN + row * words, words
+        )
+
+
+@njit(cache=True, nogil=True)
+def _apply_wins(win, w0, not_win, at, blocks):
+    """not_win[at:] loses the bits of win[w0:]; returns how many it had."""
+    changed = np.int64(0)
+    for x in range(blocks.size):
+        y = 8 * blocks[x]
+        old = load(not_win, at + y)
+        new = without(old, load(win, w0 + y))
+        changed += count_bits(without(old, new))
+        store(not_win, at + y, new)
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def _apply_losses(escape, e0, loss, at, blocks):
+    """loss[at:] gains the bits that escape[e0:] lacks; returns how many it had not."""
+    changed = np.int64(0)
+    everything = splat(~np.uint64(0))
+    for x in range(blocks.size):
+        y = 8 * blocks[x]
+        old = load(loss, at + y)
+        new = without(everything, load(escape, e0 + y))
+        changed += count_bits(without(new, old))
+        store(loss, at + y, either(old, new))
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def _copy(source, s0, out, o0, blocks):
+    """The valid blocks of out[o0:] = those of source[s0:]."""
+    for x in range(blocks.size):
+        y = 8 * blocks[x]
+        store(out, o0 + y, load(source, s0 + y))
+
+
+@njit(cache=True, nogil=True)
+def row_half_round(
+    first,
+    last,
+    words,
+    valid,
+    slides,
+    other_loss,
+    other_not_win,
+    changes,
+    always,
+    loss,
+    not_win,
+    escapes,
+    news,
+):
+    """Evaluate R's rows from C's planes; returns the number of changed bits.
+
+    valid: `valid_blocks` of C's men. slides: (start, target, closes, plan). changes: uint8[rows], what changed in C's rows in the last
+    half-round; always: what to take as changed for every row, links or not; news: uint8[rows], set to what changes in R's rows now.
+    """
+    start, target, closes, plan = slides
+    gathered = np.empty(words, np.uint64)
+    blocks, counts = valid
+    work = (np.empty(words, np.uint64), np.empty(OFFSETS, np.int64), blocks, counts)
+    total = np.int64(0)
+    for row in range(first, last):
+        seen = always
+        for x in range(start[row], start[row + 1]):
+            seen |= changes[target[x]]
+        at = MARGIN + row * words
+        news[row] = 0
+        if seen & LOSS_CHANGED:
+            _clear_blocks(gathered, 0, blocks)
+            for x in range(start[row], start[row + 1]):
+                if changes[target[x]] & LOSS_CHANGED:
+                    s0 = MARGIN + np.int64(target[x]) * words
+                    if closes[x]:
+                        # With no man of C on the board a mill takes nothing: a quiet move.
+                        gathered[0] |= other_loss[s0] & np.uint64(1)
+                    else:
+                        pull(other_loss, s0, plan[x], gathered, 0, work)
+            changed = _apply_wins(gathered, 0, not_win, at, blocks)
+            if changed:
+                news[row] |= NOT_WIN_CHANGED
+                total += changed
+        if seen & NOT_WIN_CHANGED:
+            _copy(escapes, at, gathered, 0, blocks)
+            for x in range(start[row], start[row + 1]):
+                s0 = MARGIN + np.int64(target[x]) * words
+                if closes[x]:
+                    gathered[0] |= other_not_win[s0] & np.uint64(1)
+                else:
+                    pull(other_not_win, s0, plan[x], gathered, 0, work)
+            changed = _apply_losses(gathered, 0, loss, at, blocks)
+            if changed:
+                news[row] |= LOSS_CHANGED
+                total += changed
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _or_column_moves(source, at, out, valid, free, protected, flying, moves, partners, extra):
+    """OR into out[MARGIN:] the values of the row at source[at:] behind C's quiet moves."""
+    if flying[0]:
+        _clear_blocks(extra, MARGIN, valid[0])
+        count = list_slides(free, protected, True, moves, partners)
+        quiet(source, at, extra, MARGIN, valid, moves, partners, count)
+        for x in range(valid[0].size):
+            y = 8 * valid[0][x]
+            may = both(load(extra, MARGIN + y), load(flying[1], y))
+            store(out, MARGIN + y, either(load(out, MARGIN + y), may))
+    count = list_slides(free, protected, False, moves, partners)
+    count = list_placements(free, protected, moves, partners, count)
+    quiet(source, at, out, MARGIN, valid, moves, partners, count)
+
+
+@njit(cache=True, nogil=True)
+def column_half_round(
+    rows,
+    first,
+    last,
+    words,
+    valid,
+    flying,
+    other_loss,
+    other_not_win,
+    changes,
+    loss,
+    not_win,
+    escapes,
+    news,
+):
+    """Evaluate C's rows from R's planes; returns the number of changed bits.
+
+    valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the last
+    half-round; news: uint8[rows], set to what changes in C's rows now.
+    """
+    gathered = np.empty(words + 2 * MARGIN, np.uint64)
+    extra = np.empty(words + 2 * MARGIN, np.uint64)
+    blocks = valid[0]
+    moves = np.empty((MOST_MOVES, MOVE_NUMBERS), np.int64)
+    partners = np.empty((MOST_MOVES, 2), np.int64)
+    total = np.int64(0)
+    for row in range(first, last):
+        men = np.int64(rows[row])
+        free = ALL_POINTS & ~men
+        protected = men != 0
+        at = MARGIN + row * words
+        news[row] = 0
+        if changes[row] & LOSS_CHANGED:
+            _clear_blocks(gathered, MARGIN, blocks)
+            _or_column_moves(
+                other_loss, at, gathered, valid, free, protected, flying, moves, partners, extra
+            )
+            changed = _apply_wins(gathered, MARGIN, not_win, at, blocks)
+            if changed:
+                news[row] |= NOT_WIN_CHANGED
+                total += changed
+        if changes[row] & NOT_WIN_CHANGED:
+            _copy(escapes, at, gathered, MARGIN, blocks)
+            _or_column_moves(
+                other_not_win, at, gathered, valid, free, protected, flying, moves, partners, extra
+            )
+            changed = _apply_losses(gathered, MARGIN, loss, at, blocks)
+            if changed:
+                news[row] |= LOSS_CHANGED
+                total += changed
+    return total

@@ -1,0 +1,185 @@
+"""Solves one unit level by level, with table files as its only input and output.
+
+Levels go from k = r down to 0. What a level needs of other units is read from their files, what it
+needs of the level above is kept from one level to the next, or read back when a run starts in the
+middle. So a killed run goes on at the first missing level.
+
+Invariant: a level's file is written after all of the level is final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from databases.store import Store
+from databases.writer import Section
+from engine.morris import Rules
+from engine.morris.index import Subspace, subspaces_of_level
+from solver.rows.captures import turn_rows
+from solver.rows.geometry import Level, canonical_forms, level
+from solver.rows.level import Arrivals, Inputs, SolvedLevel, capture_values, solve_level
+from solver.rows.planes import Planes
+from solver.rows.sections import ROWS_TOGETHER, Streams
+from solver.rows.workers import Workers
+from solver.rows.words import MARGIN
+
+
+def level_name(r: int, c: int, k: int) -> str:
+    """The name of the table of a level."""
+    return Subspace(r, c, k, 0, "C").stem
+
+
+@dataclass(frozen=True, slots=True)
+class _AllLevels:
+    """The planes of every level of a unit, R to move, in one array each.
+
+    planes.loss and planes.not_win hold level l from word starts[l] - MARGIN on, margins included.
+    """
+
+    planes: Planes
+    starts: np.ndarray
+
+    def of_level(self, k: int) -> Planes:
+        """The planes of one level, as views."""
+        at = slice(int(self.starts[k]) - MARGIN, int(self.starts[k + 1]))
+        return Planes(self.planes.loss[at], self.planes.not_win[at])
+
+
+class UnitSolver:
+    """Solves the levels of the unit (r, c) into a store; `solve` yields after each level."""
+
+    def __init__(self, store: Store, r: int, c: int, rules: Rules, workers: Workers) -> None:
+        self._store = store
+        self._r = r
+        self._c = c
+        self._rules = rules
+        self._workers = workers
+        self._turned: _AllLevels | None = None
+
+    def solve(self) -> Iterator[int]:
+        """Solve and write every missing level, most men on the board first; yields each level."""
+        above: Arrivals | None = None
+        for k in range(self._r, -1, -1):
+            name = level_name(self._r, self._c, k)
+            if self._store.has(name):
+                above = None
+                continue
+            if above is None and k < self._r:
+                above = self._restore(k + 1)
+            solved = self._solve_level(k, above)
+            self._write(name, level(k), solved)
+            above = Arrivals(solved.column_side, solved.captures)
+            yield k
+
+    def _solve_level(self, k: int, above: Arrivals | None) -> SolvedLevel:
+        here = level(k)
+        upper = level(k + 1) if above is not None else None
+        inputs = self._inputs(k, above)
+        return solve_level(here, upper, self._r, self._c, self._rules, inputs, self._workers)
+
+    def _restore(self, k: int) -> Arrivals:
+        """The arrivals of a level that an earlier run has finished."""
+        column_side = self._read(self._r, self._c, k, "C")
+        captures = capture_values(level(k), self._c, self._inputs(k, None), self._workers)
+        return Arrivals(column_side, captures)
+
+    def _inputs(self, k: int, above: Arrivals | None) -> Inputs:
+        here = level(k)
+        reduced: Planes | None = None
+        taken: Planes | None = None
+        starts = MARGIN + np.arange(here.count, dtype=np.int64) * here.words
+        if self._r == self._c:
+            if self._r > 3:
+                all_levels = self._greater_side()
+                reduced = self._turn(here, all_levels)
+                starts = MARGIN + here.mill_number.astype(np.int64) * here.words
+                if k > 0:
+                    taken = all_levels.of_level(k - 1)
+        else:
+            if self._c > 3:
+                reduced = self._read(self._r, self._c - 1, k, "C")
+            if k > 0 and self._r > 3:
+                taken = self._read(self._r - 1, self._c, k - 1, "R")
+        return Inputs(above, reduced, starts, taken)
+
+    def _greater_side(self) -> _AllLevels:
+        """Below a diagonal unit (r, r): all of (r - 1, r), R to move; read once."""
+        if self._turned is None:
+            r = self._r - 1
+            levels = [level(k) for k in range(r + 1)]
+            sizes = [here.count * here.words + MARGIN for here in levels]
+            starts = MARGIN + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            planes = Planes.empty(int(starts[-1]), 1)
+            self._turned = _AllLevels(planes, starts)
+            for k in range(r + 1):
+                self._read_into(r, self._c, k, "R", self._turned.of_level(k))
+        return self._turned
+
+    def _turn(self, here: Level, source: _AllLevels) -> Planes:
+        """(r, r - 1) with C to move on rows with a mill, from (r - 1, r) with R to move."""
+        out = Planes.empty(here.mill_count, here.words)
+        forms = canonical_forms()
+        reduced = (source.planes.loss, source.planes.not_win, source.starts)
+        self._workers.over(
+            here.count,
+            lambda first, last: turn_rows(
+                here.rows,
+                here.mill_number,
+                first,
+                last,
+                here.axes,
+                self._r - 1,
+                (forms.rank, forms.symmetry),
+                reduced,
+                out.loss,
+                out.not_win,
+            ),
+        )
+        return out
+
+    def _read(self, r: int, c: int, k: int, mover: str) -> Planes:
+        planes = Planes.empty(level(k).count, level(k).words)
+        self._read_into(r, c, k, mover, planes)
+        return planes
+
+    def _read_into(self, r: int, c: int, k: int, mover: str, planes: Planes) -> None:
+        here = level(k)
+        streams = Streams(here.count, here.axes, c)
+        with self._store.open(level_name(r, c, k)) as table:
+            for men in range(c + 1):
+                win, loss = streams.section(men)
+                win[:], loss[:] = table.planes(f"{mover}{men}", self._workers.threads)
+        self._workers.over(
+            here.count,
+            lambda first, last: streams.unpack(
+                here.words, (first, last), planes.loss, planes.not_win
+            ),
+        )
+
+    def _write(self, name: str, here: Level, solved: SolvedLevel) -> None:
+        self._store.write(name, self._sections(here, solved), threads=self._workers.threads)
+
+    def _sections(self, here: Level, solved: SolvedLevel) -> Iterator[Section]:
+        planes_of = {"R": solved.row_side, "C": solved.column_side}
+        streams: Streams | None = None
+        mover = ""
+        for subspace in subspaces_of_level(self._r, self._c, here.k):
+            if subspace.mover != mover:
+                mover = subspace.mover
+                streams = self._pack(here, planes_of[mover])
+            win, loss = streams.section(subspace.l)
+            yield Section(subspace.section, streams.entries[subspace.l], win, loss)
+
+    def _pack(self, here: Level, planes: Planes) -> Streams:
+        streams = Streams(here.count, here.axes, self._c)
+        self._workers.over(
+            here.count,
+            lambda first, last: streams.pack(
+                planes.loss, planes.not_win, here.words, (first, last)
+            ),
+            multiple=ROWS_TOGETHER,
+        )
+        return streams
