@@ -1,0 +1,139 @@
+"""Solving from a position: equal to the tables when closed, never wrong when bounded."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from naive_lasca import random_position
+
+from databases import Store, Tables, lasca_family, open_tables
+from engine.lasca import Position
+from engine.lasca.index import LascaClass, classes
+from engine.lasca.packing import LOW_BITS, pack, unpack
+from solver import lasca_explore as explore
+from solver.lasca_explore import UNKNOWN_PLIES, UnknownValueError, solve_from
+from solver.lasca_job import families_by_men, solve_families
+from solver.lasca_kernels import RECORD, to_record
+
+REAL_GAME = [
+    ("W:c1B b6WBbbbbBB d6wWwwWw c7Wwwwbbb", 1, 7),
+    ("W:b2b c5wWwwWw b6WBbbbbBB c7Wwwwbbb", 1, 9),
+    ("W:c3b d4WBbbbbB c5BwWwwWw c7Wwwwbbb", 1, 11),
+    ("B:c3b d4WBbbbbB d6BwWwwWw c7Wwwwbbb", -1, 12),
+]
+
+
+@pytest.fixture(scope="module")
+def three_men(tmp_path_factory) -> Tables:
+    root = tmp_path_factory.mktemp("tables")
+    solve_families(Store(root, lasca_family()), families_by_men(3))
+    with open_tables(root) as tables:
+        yield tables
+
+
+def explored_positions(found: explore.Explored) -> list[Position]:
+    numbers = zip(found.high.tolist(), found.low.tolist(), strict=True)
+    return [unpack(high << LOW_BITS | low) for high, low in numbers]
+
+
+@pytest.mark.parametrize(("text", "wdl", "plies"), REAL_GAME)
+def test_values_of_the_real_game_from_the_position_alone(text, wdl, plies):
+    position = Position.parse(text)
+    found = solve_from(position, 2_000_000)
+    value = found.probe(position)
+    assert (value.wdl, value.plies) == (wdl, plies)
+    for _, after in position.successors():
+        found.probe(after)
+
+
+@pytest.mark.parametrize("text", ["W:a1w g7b", "W:d4w f6bW", "B:d4W a7B g7B"])
+def test_a_closed_set_equals_the_tables(three_men, text):
+    position = Position.parse(text)
+    graph = explore._Exploration(position)
+    graph.go_on(1_000_000, explore.Progress(quiet=True))
+    found = explore._solved(graph.graph())
+    assert found.complete and found.explored == found.high.size
+    for number, reached in enumerate(explored_positions(found)):
+        if number % 7 == 0:
+            assert found.probe(reached) == three_men.probe(reached)
+            assert found.probe(reached.mirrored()) == three_men.probe(reached)
+            assert found.settles(reached)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 50, 400, 3000])
+def test_what_a_bounded_set_settles_is_right(three_men, bound):
+    rng = random.Random(bound)
+    certain = inexact = 0
+    for _ in range(12):
+        of = rng.choice(classes(2, 1))
+        exploration = explore._Exploration(of.unrank(rng.randrange(of.size)))
+        exploration.go_on(bound, explore.Progress(quiet=True))
+        found = explore._solved(exploration.graph())
+        assert found.explored <= bound
+        for reached, plies in zip(explored_positions(found), found.plies.tolist(), strict=True):
+            true, seen = three_men.probe(reached), found.probe(reached)
+            assert seen.wdl == true.wdl
+            assert seen.plies in (true.plies, None)
+            certain += 1
+            inexact += plies == UNKNOWN_PLIES
+    assert certain > bound // 20
+    assert inexact or bound < 3000
+
+
+def test_going_on_finds_what_one_go_finds():
+    position = Position.parse("W:a1w c3w g7b")
+    once, often = explore._Exploration(position), explore._Exploration(position)
+    quiet = explore.Progress(quiet=True)
+    once.go_on(20_000, quiet)
+    for bound in (1, 2, 7, 100, 5000, 20_000):
+        often.go_on(bound, quiet)
+    graphs = [exploration.graph() for exploration in (once, often)]
+    for name in ("high", "low", "offsets", "successors"):
+        assert np.array_equal(*(getattr(graph, name) for graph in graphs))
+
+
+def test_a_bound_that_settles_nothing():
+    with pytest.raises(UnknownValueError, match="unknown within 1,000 positions"):
+        solve_from(Position.START, 1000)
+
+
+def test_a_bound_that_is_exactly_enough():
+    position = Position.parse("W:a1w g7b")
+    exploration = explore._Exploration(position)
+    exploration.go_on(10**6, explore.Progress(quiet=True))
+    size = exploration.graph().size
+    assert solve_from(position, size).complete
+    short = explore._Exploration(position)
+    short.go_on(size - 1, explore.Progress(quiet=True))
+    assert not short.graph().complete
+
+
+@pytest.mark.parametrize("text", ["W:d4b", "W:", "W:a5w b6b c7b"])
+def test_a_game_that_is_over(text):
+    position = Position.parse(text)
+    assert solve_from(position, 1).probe(position).plies == 0
+
+
+def test_a_bound_of_nothing_is_refused():
+    for bound in (0, 1 << 31):
+        with pytest.raises(ValueError, match="bound"):
+            solve_from(Position.START, bound)
+
+
+def test_the_kernels_pack_as_the_readable_code_does():
+    rng = random.Random(53)
+    record = np.empty(RECORD, np.int32)
+    few = [LascaClass(2, 1, 1, 0, 3), LascaClass(1, 1, 0, 1, 2), LascaClass(11, 11, 11, 11, 3)]
+    positions = [of.unrank(rng.randrange(of.size)) for of in few for _ in range(200)]
+    for _ in range(200):
+        men = "".join(man.upper() if rng.random() < 0.4 else man for man in "w" * 11 + "b" * 11)
+        positions.append(random_position(rng, men, rng.randint(3, 10)))
+    positions.append(Position.START)
+    for position in positions:
+        number = pack(position)
+        high, low = explore._canonical(to_record(position))
+        assert high << LOW_BITS | low == number
+        explore._unpack(high, low, record)
+        assert np.array_equal(record, to_record(unpack(number)))
