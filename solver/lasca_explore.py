@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from databases.explored import UNKNOWN_PLIES, PositionSet
 from databases.probe import Value
 from engine.lasca import Position, Rules
-from engine.lasca.packing import LOW_BITS, MEN, pack
+from engine.lasca.packing import MEN
 from solver.errors import ResourceError
 from solver.lasca_kernels import (
     _COUNT,
@@ -45,8 +46,6 @@ from solver.retrograde import DRAW, LOSS, WIN, Expansion, solve
 
 DEFAULT_MOST_POSITIONS = 10_000_000
 
-UNKNOWN_PLIES = np.iinfo(np.uint16).max
-
 _FIRST_CAPACITY = 1 << 14
 _MOST_POSITIONS = (1 << 31) - 1  # the engine numbers twice as many with 32 bits
 _CHUNK = 1 << 18  # positions expanded between two reports of progress
@@ -58,45 +57,23 @@ class UnknownValueError(ResourceError):
     """The positions explored do not force the value that was asked for."""
 
 
-@dataclass(frozen=True)
-class Explored:
-    """The solved positions, sorted by (high, low).
-
-    high, low: int64[n]; value: int8[n], WIN, DRAW or LOSS for the player to move; plies: uint16[n],
-    UNKNOWN_PLIES where only the value is certain. explored: positions found; complete: whether that
-    is all that can be reached, so that nothing is unknown.
-    """
-
-    high: np.ndarray
-    low: np.ndarray
-    value: np.ndarray
-    plies: np.ndarray
-    explored: int
-    complete: bool
+class Explored(PositionSet):
+    """The positions found from one whose values are certain."""
 
     def probe(self, position: Position, rules: Rules | None = None) -> Value:
         """Value and plies of a position; plies are None for a draw or where not certain.
 
         Raises UnknownValueError where the explored positions do not force the value.
         """
-        at = self._place(position)
-        if at is None:
+        found = self.look_up(position)
+        if found is None:
             raise UnknownValueError(f"{position}: unknown within {self.explored:,} positions")
-        plies = int(self.plies[at])
-        value = int(self.value[at])
-        return Value(value, None if value == DRAW or plies == UNKNOWN_PLIES else plies)
+        return Value(*found)
 
     def settles(self, position: Position) -> bool:
         """Whether value and plies of a position are certain."""
-        at = self._place(position)
-        return at is not None and self.plies[at] != UNKNOWN_PLIES
-
-    def _place(self, position: Position) -> int | None:
-        number = pack(position)
-        high, low = number >> LOW_BITS, number & (1 << LOW_BITS) - 1
-        first, end = (int(np.searchsorted(self.high, high, side)) for side in ("left", "right"))
-        at = first + int(np.searchsorted(self.low[first:end], low))
-        return at if at < end and self.low[at] == low else None
+        found = self.look_up(position)
+        return found is not None and (found[0] == DRAW or found[1] is not None)
 
 
 def solve_from(

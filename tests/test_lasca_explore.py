@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 from naive_lasca import random_position
 
-from databases import Store, Tables, lasca_family, open_tables
+from databases import CorruptTableError, Store, Tables, lasca_family, open_tables
+from databases.explored import (
+    UNKNOWN_PLIES,
+    ExploredFile,
+    explored_path,
+    look_up_explored,
+    write_explored,
+)
 from engine.lasca import Position
 from engine.lasca.index import LascaClass, classes
 from engine.lasca.packing import LOW_BITS, pack, unpack
 from solver import lasca_explore as explore
-from solver.lasca_explore import UNKNOWN_PLIES, UnknownValueError, solve_from
+from solver.lasca_explore import UnknownValueError, solve_from
 from solver.lasca_job import families_by_men, solve_families
 from solver.lasca_kernels import RECORD, to_record
 
@@ -33,9 +40,10 @@ def three_men(tmp_path_factory) -> Tables:
         yield tables
 
 
-def explored_positions(found: explore.Explored) -> list[Position]:
-    numbers = zip(found.high.tolist(), found.low.tolist(), strict=True)
-    return [unpack(high << LOW_BITS | low) for high, low in numbers]
+def positions_of(found: explore.Explored, step: int = 1) -> list[tuple[int, Position]]:
+    """The number of every step-th position of a set, and the position."""
+    packed = zip(found.high[::step].tolist(), found.low[::step].tolist(), strict=True)
+    return [(i * step, unpack(high << LOW_BITS | low)) for i, (high, low) in enumerate(packed)]
 
 
 @pytest.mark.parametrize(("text", "wdl", "plies"), REAL_GAME)
@@ -55,11 +63,10 @@ def test_a_closed_set_equals_the_tables(three_men, text):
     graph.go_on(1_000_000, explore.Progress(quiet=True))
     found = explore._solved(graph.graph())
     assert found.complete and found.explored == found.high.size
-    for number, reached in enumerate(explored_positions(found)):
-        if number % 7 == 0:
-            assert found.probe(reached) == three_men.probe(reached)
-            assert found.probe(reached.mirrored()) == three_men.probe(reached)
-            assert found.settles(reached)
+    for _, reached in positions_of(found, 7):
+        assert found.probe(reached) == three_men.probe(reached)
+        assert found.probe(reached.mirrored()) == three_men.probe(reached)
+        assert found.settles(reached)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 50, 400, 3000])
@@ -72,12 +79,12 @@ def test_what_a_bounded_set_settles_is_right(three_men, bound):
         exploration.go_on(bound, explore.Progress(quiet=True))
         found = explore._solved(exploration.graph())
         assert found.explored <= bound
-        for reached, plies in zip(explored_positions(found), found.plies.tolist(), strict=True):
+        for number, reached in positions_of(found):
             true, seen = three_men.probe(reached), found.probe(reached)
             assert seen.wdl == true.wdl
             assert seen.plies in (true.plies, None)
             certain += 1
-            inexact += plies == UNKNOWN_PLIES
+            inexact += found.plies[number] == UNKNOWN_PLIES
     assert certain > bound // 20
     assert inexact or bound < 3000
 
@@ -137,3 +144,52 @@ def test_the_kernels_pack_as_the_readable_code_does():
         assert high << LOW_BITS | low == number
         explore._unpack(high, low, record)
         assert np.array_equal(record, to_record(unpack(number)))
+
+
+def test_what_is_written_is_looked_up_again(tmp_path):
+    position = Position.parse("W:d4w f6bW")
+    found = solve_from(position, 100_000)
+    assert look_up_explored(tmp_path, position) is None
+    path = write_explored(tmp_path, position, found)
+    assert path == explored_path(tmp_path, position.mirrored())
+    assert ExploredFile(path).header["start"] == str(position)
+    for _, reached in positions_of(found, 11):
+        value = found.probe(reached)
+        assert look_up_explored(tmp_path, reached) == (value.wdl, value.plies)
+        turned = reached.colours_swapped()
+        assert look_up_explored(tmp_path, turned) == (value.wdl, value.plies)
+    assert look_up_explored(tmp_path, Position.START) is None
+
+
+def test_several_blocks_and_the_set_that_knows_the_plies(tmp_path):
+    position = Position.parse(REAL_GAME[0][0])
+    exploration = explore._Exploration(position)
+    exploration.go_on(200_000, explore.Progress(quiet=True))
+    found = explore._solved(exploration.graph())
+    assert found.high.size > 1 << 14
+    blurred = np.full_like(found.plies, UNKNOWN_PLIES)
+    write_explored(
+        tmp_path,
+        position,
+        explore.Explored(found.high, found.low, found.value, blurred, found.explored, False),
+    )
+    assert look_up_explored(tmp_path, position) == (1, None)
+    write_explored(tmp_path, position.successors()[0][1], found)
+    for _, reached in positions_of(found, found.high.size // 50):
+        value = found.probe(reached)
+        assert look_up_explored(tmp_path, reached) == (value.wdl, value.plies)
+
+
+def test_damage_is_recognised(tmp_path):
+    position = Position.parse("W:d4w f6bW")
+    path = write_explored(tmp_path, position, solve_from(position, 100_000))
+    whole = path.read_bytes()
+    for at in (0, 14, 30, 200, len(whole) // 2, len(whole) - 1):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0x10
+        path.write_bytes(damaged)
+        with pytest.raises(CorruptTableError):
+            ExploredFile(path).read_block(0)
+    path.write_bytes(whole[:-5])
+    with pytest.raises(CorruptTableError):
+        ExploredFile(path).read_block(0)
