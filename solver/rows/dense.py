@@ -28,6 +28,7 @@ from solver.rows.column_moves import (
     quiet,
 )
 from solver.rows.permute import OFFSETS, pull
+from solver.rows.sparse import LOSS, WIN, append_changes
 from solver.rows.words import MARGIN, both, count_bits, either, load, splat, store, without
 
 # Changes of a row in a half-round: bits of one byte.
@@ -163,28 +164,32 @@ def column_constants(
 
 
 @njit(cache=True, nogil=True)
-def _apply_wins(win, w0, not_win, at, blocks):
-    """not_win[at:] loses the bits of win[w0:]; returns how many it had."""
+def _take_wins(win, w0, not_win, at, blocks):
+    """not_win[at:] loses the bits of win[w0:]; win keeps those that were new; returns how many."""
     changed = np.int64(0)
     for x in range(blocks.size):
         y = 8 * blocks[x]
         old = load(not_win, at + y)
-        new = without(old, load(win, w0 + y))
-        changed += count_bits(without(old, new))
-        store(not_win, at + y, new)
+        new = load(win, w0 + y)
+        fresh = both(old, new)
+        changed += count_bits(fresh)
+        store(win, w0 + y, fresh)
+        store(not_win, at + y, without(old, new))
     return changed
 
 
 @njit(cache=True, nogil=True)
-def _apply_losses(escape, e0, loss, at, blocks):
-    """loss[at:] gains the bits that escape[e0:] lacks; returns how many it had not."""
+def _take_losses(escape, e0, loss, at, blocks):
+    """loss[at:] gains the bits that escape[e0:] lacks; escape becomes the new ones; returns how many."""
     changed = np.int64(0)
     everything = splat(~np.uint64(0))
     for x in range(blocks.size):
         y = 8 * blocks[x]
         old = load(loss, at + y)
         new = without(everything, load(escape, e0 + y))
-        changed += count_bits(without(new, old))
+        fresh = without(new, old)
+        changed += count_bits(fresh)
+        store(escape, e0 + y, fresh)
         store(loss, at + y, either(old, new))
     return changed
 
@@ -212,17 +217,20 @@ def row_half_round(
     not_win,
     escapes,
     news,
+    queue,
 ):
     """Evaluate R's rows from C's planes; returns the number of changed bits.
 
     valid: `valid_blocks` of C's men. slides: (start, target, closes, plan). changes: uint8[rows], what changed in C's rows in the last
-    half-round; always: what to take as changed for every row, links or not; news: uint8[rows], set to what changes in R's rows now.
+    half-round; always: what to take as changed in every row, whatever `changes` says; news: uint8[rows], set to what changes in R's rows now. queue: int64, gets the changes one by one
+    unless it is empty; a total past queue.size says that it overflowed.
     """
     start, target, closes, plan = slides
     gathered = np.empty(words, np.uint64)
     blocks, counts = valid
     work = (np.empty(words, np.uint64), np.empty(OFFSETS, np.int64), blocks, counts)
     total = np.int64(0)
+    queued = np.int64(0)
     for row in range(first, last):
         seen = always
         for x in range(start[row], start[row + 1]):
@@ -232,17 +240,19 @@ def row_half_round(
         if seen & LOSS_CHANGED:
             _clear_blocks(gathered, 0, blocks)
             for x in range(start[row], start[row + 1]):
-                if changes[target[x]] & LOSS_CHANGED:
+                if (changes[target[x]] | always) & LOSS_CHANGED:
                     s0 = MARGIN + np.int64(target[x]) * words
                     if closes[x]:
                         # With no man of C on the board a mill takes nothing: a quiet move.
                         gathered[0] |= other_loss[s0] & np.uint64(1)
                     else:
                         pull(other_loss, s0, plan[x], gathered, 0, work)
-            changed = _apply_wins(gathered, 0, not_win, at, blocks)
+            changed = _take_wins(gathered, 0, not_win, at, blocks)
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
+                if queue.size:
+                    queued = append_changes(gathered, 0, blocks, row, WIN, queue, queued)
         if seen & NOT_WIN_CHANGED:
             _copy(escapes, at, gathered, 0, blocks)
             for x in range(start[row], start[row + 1]):
@@ -251,10 +261,12 @@ def row_half_round(
                     gathered[0] |= other_not_win[s0] & np.uint64(1)
                 else:
                     pull(other_not_win, s0, plan[x], gathered, 0, work)
-            changed = _apply_losses(gathered, 0, loss, at, blocks)
+            changed = _take_losses(gathered, 0, loss, at, blocks)
             if changed:
                 news[row] |= LOSS_CHANGED
                 total += changed
+                if queue.size:
+                    queued = append_changes(gathered, 0, blocks, row, LOSS, queue, queued)
     return total
 
 
@@ -285,15 +297,18 @@ def column_half_round(
     other_loss,
     other_not_win,
     changes,
+    always,
     loss,
     not_win,
     escapes,
     news,
+    queue,
 ):
     """Evaluate C's rows from R's planes; returns the number of changed bits.
 
     valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the last
-    half-round; news: uint8[rows], set to what changes in C's rows now.
+    half-round; news: uint8[rows], set to what changes in C's rows now. queue: int64, gets the changes one by one
+    unless it is empty; a total past queue.size says that it overflowed.
     """
     gathered = np.empty(words + 2 * MARGIN, np.uint64)
     extra = np.empty(words + 2 * MARGIN, np.uint64)
@@ -301,28 +316,34 @@ def column_half_round(
     moves = np.empty((MOST_MOVES, MOVE_NUMBERS), np.int64)
     partners = np.empty((MOST_MOVES, 2), np.int64)
     total = np.int64(0)
+    queued = np.int64(0)
     for row in range(first, last):
         men = np.int64(rows[row])
         free = ALL_POINTS & ~men
         protected = men != 0
         at = MARGIN + row * words
         news[row] = 0
-        if changes[row] & LOSS_CHANGED:
+        seen = changes[row] | always
+        if seen & LOSS_CHANGED:
             _clear_blocks(gathered, MARGIN, blocks)
             _or_column_moves(
                 other_loss, at, gathered, valid, free, protected, flying, moves, partners, extra
             )
-            changed = _apply_wins(gathered, MARGIN, not_win, at, blocks)
+            changed = _take_wins(gathered, MARGIN, not_win, at, blocks)
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
-        if changes[row] & NOT_WIN_CHANGED:
+                if queue.size:
+                    queued = append_changes(gathered, MARGIN, blocks, row, WIN, queue, queued)
+        if seen & NOT_WIN_CHANGED:
             _copy(escapes, at, gathered, MARGIN, blocks)
             _or_column_moves(
                 other_not_win, at, gathered, valid, free, protected, flying, moves, partners, extra
             )
-            changed = _apply_losses(gathered, MARGIN, loss, at, blocks)
+            changed = _take_losses(gathered, MARGIN, loss, at, blocks)
             if changed:
                 news[row] |= LOSS_CHANGED
                 total += changed
+                if queue.size:
+                    queued = append_changes(gathered, MARGIN, blocks, row, LOSS, queue, queued)
     return total

@@ -9,24 +9,19 @@ number of threads.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.morris import Rules
 from solver.rows.captures import row_captures
-from solver.rows.dense import (
-    LOSS_CHANGED,
-    NOT_WIN_CHANGED,
-    column_constants,
-    column_half_round,
-    row_constants,
-    row_half_round,
-)
+from solver.rows.dense import column_constants, row_constants
 from solver.rows.geometry import Level
 from solver.rows.planes import Planes, columns_of_at_most, columns_of_exactly, valid_blocks
-from solver.rows.workers import Workers
+from solver.rows.rounds import ColumnSide, HalfRound, RowSide, solve_rounds
 from solver.rows.words import MARGIN
+from solver.rows.workers import Workers
 
 _NO_WORDS = np.zeros(0, dtype=np.uint64)
 
@@ -71,11 +66,16 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class SolvedLevel:
-    """The planes of a finished level for both sides to move, and its captures for the level below."""
+    """A finished level: planes for both sides to move, captures for the level below, the work done.
+
+    constants_seconds: time for everything before the rounds.
+    """
 
     row_side: Planes
     column_side: Planes
     captures: Captures
+    constants_seconds: float
+    rounds: list[HalfRound]
 
 
 def capture_values(level: Level, men: int, inputs: Inputs, workers: Workers) -> Captures:
@@ -117,11 +117,13 @@ def solve_level(
     workers: Workers,
 ) -> SolvedLevel:
     """Solve level k of the unit (r, c); `above` is the level k + 1 when R has a man in hand."""
+    clock = time.perf_counter()
     captures = capture_values(level, c, inputs, workers)
-    game = _LevelGame(level, above, r, c, rules, inputs, captures, workers)
-    game.solve()
-    _settle_captures(level, captures, game.column_side)
-    return SolvedLevel(game.row_side, game.column_side, captures)
+    row_side, column_side = _sides(level, above, r, c, rules, inputs, captures, workers)
+    seconds = time.perf_counter() - clock
+    rounds = solve_rounds(row_side, column_side, level, workers)
+    _settle_captures(level, captures, column_side.planes)
+    return SolvedLevel(row_side.planes, column_side.planes, captures, seconds, rounds)
 
 
 def _settle_captures(level: Level, captures: Captures, column_side: Planes) -> None:
@@ -133,155 +135,90 @@ def _settle_captures(level: Level, captures: Captures, column_side: Planes) -> N
     captures.escapes[targets] |= column_side.not_win[sources] & np.uint64(1)
 
 
-class _LevelGame:
-    """The planes of a level while they are being solved."""
-
-    def __init__(
-        self,
-        level: Level,
-        above: Level | None,
-        r: int,
-        c: int,
-        rules: Rules,
-        inputs: Inputs,
-        captures: Captures,
-        workers: Workers,
-    ) -> None:
-        self._level = level
-        self._workers = workers
-        links = level.slides(rules.may_fly(level.k, r - level.k))
-        self._slides = (links.start, links.target, links.closes, links.plan)
-        self._flying = _column_flights(level, c, rules)
-        self.row_side = Planes.empty(level.count, level.words)
-        self.column_side = Planes.empty(level.count, level.words)
-        self._row_escapes = np.empty_like(self.row_side.loss)
-        self._column_escapes = np.empty_like(self.row_side.loss)
-        self._valid = valid_blocks(c, level.axes)
-        columns = columns_of_at_most(c, level.axes)
-        self._row_constants(above, inputs.above, captures, columns)
-        self._column_constants(inputs.taken, level.k > 0 and r == 3, columns)
-
-    def _row_constants(
-        self,
-        above: Level | None,
-        arrivals: Arrivals | None,
-        captures: Captures,
-        columns: np.ndarray,
-    ) -> None:
-        level = self._level
-        here = (captures.wins, captures.escapes, level.mill_number)
-        if arrivals is None or above is None:
-            links = level.slides(False)  # any links: their start is cut off, so none is followed
-            placements = (links.start[:0], links.target, links.closes, links.plan)
-            landing = (here, here, (_NO_WORDS, _NO_WORDS, 0))
-        else:
-            links = level.placements()
-            placements = (links.start, links.target, links.closes, links.plan)
-            taken = (arrivals.captures.wins, arrivals.captures.escapes, above.mill_number)
-            planes = (arrivals.column_side.loss, arrivals.column_side.not_win, above.words)
-            landing = (here, taken, planes)
-        self._workers.over(
-            level.count,
-            lambda first, last: row_constants(
-                first,
-                last,
-                level.words,
-                self._slides,
-                placements,
-                columns,
-                self._valid,
-                landing,
-                self.row_side.not_win,
-                self._row_escapes,
-            ),
-        )
-
-    def _column_constants(
-        self, taken: Planes | None, row_side_lost: bool, columns: np.ndarray
-    ) -> None:
-        level = self._level
-        links = level.removals()
-        removals = (links.start, links.target, links.left_point, links.plan)
-        if taken is None:
-            values = (_NO_WORDS, _NO_WORDS)
-        else:
-            values = (taken.loss, taken.not_win)
-        if taken is None and level.k > 0 and not row_side_lost:
-            raise ValueError(f"level {level.k} needs the values behind C's captures")
-        self._workers.over(
-            level.count,
-            lambda first, last: column_constants(
-                level.rows,
-                first,
-                last,
-                level.words,
-                columns,
-                self._valid,
-                self._flying,
-                removals,
-                values,
-                self.column_side.not_win,
-                self._column_escapes,
-            ),
-        )
-
-    def solve(self) -> None:
-        """Half-rounds until nothing changes."""
-        count = self._level.count
-        row_news = np.zeros(count, dtype=np.uint8)
-        column_news = np.full(count, NOT_WIN_CHANGED, dtype=np.uint8)
-        self._row_half_round(column_news, row_news, always=NOT_WIN_CHANGED)
-        row_news |= NOT_WIN_CHANGED  # all that C's rows have not seen yet
-        while self._column_half_round(row_news, column_news):
-            if not self._row_half_round(column_news, row_news):
-                break
-
-    def _row_half_round(self, changes: np.ndarray, news: np.ndarray, always: int = 0) -> int:
-        return self._workers.over(
-            self._level.count,
-            lambda first, last: row_half_round(
-                first,
-                last,
-                self._level.words,
-                self._valid,
-                self._slides,
-                self.column_side.loss,
-                self.column_side.not_win,
-                changes,
-                always,
-                self.row_side.loss,
-                self.row_side.not_win,
-                self._row_escapes,
-                news,
-            ),
-        )
-
-    def _column_half_round(self, changes: np.ndarray, news: np.ndarray) -> int:
-        level = self._level
-        return self._workers.over(
-            level.count,
-            lambda first, last: column_half_round(
-                level.rows,
-                first,
-                last,
-                level.words,
-                self._valid,
-                self._flying,
-                self.row_side.loss,
-                self.row_side.not_win,
-                changes,
-                self.column_side.loss,
-                self.column_side.not_win,
-                self._column_escapes,
-                news,
-            ),
-        )
-
-
-def _column_flights(level: Level, c: int, rules: Rules) -> tuple[bool, np.ndarray]:
-    """Whether C may fly on some column of the level, and the bitmap of those columns."""
+def _sides(
+    level: Level,
+    above: Level | None,
+    r: int,
+    c: int,
+    rules: Rules,
+    inputs: Inputs,
+    captures: Captures,
+    workers: Workers,
+) -> tuple[RowSide, ColumnSide]:
+    """Both sides of a level with their constants, before the first round."""
+    links = level.slides(rules.may_fly(level.k, r - level.k))
+    flights = np.array([rules.may_fly(men, c - men) for men in range(c + 1)])
     flying = np.zeros(level.words, dtype=np.uint64)
-    for men in range(c + 1):
-        if rules.may_fly(men, c - men):
-            flying |= columns_of_exactly(men, level.axes)
-    return bool(flying.any()), flying
+    for men in np.flatnonzero(flights):
+        flying |= columns_of_exactly(int(men), level.axes)
+    valid = valid_blocks(c, level.axes)
+    row_side = RowSide(level, valid, links)
+    column_side = ColumnSide(level, valid, c, flights, flying)
+    columns = columns_of_at_most(c, level.axes)
+    _fill_row_constants(row_side, above, inputs.above, captures, columns, workers)
+    if inputs.taken is None and level.k > 0 and r > 3:
+        raise ValueError(f"level {level.k} of ({r}, {c}) needs the values behind C's captures")
+    _fill_column_constants(column_side, inputs.taken, columns, workers)
+    return row_side, column_side
+
+
+def _fill_row_constants(
+    side: RowSide,
+    above: Level | None,
+    arrivals: Arrivals | None,
+    captures: Captures,
+    columns: np.ndarray,
+    workers: Workers,
+) -> None:
+    level = side.level
+    slides = side.links
+    here = (captures.wins, captures.escapes, level.mill_number)
+    if above is None or arrivals is None:
+        # An empty list of starts says that there are no placements; the links are not looked at.
+        placements = (slides.start[:0], slides.target, slides.closes, slides.plan)
+        landing = (here, here, (_NO_WORDS, _NO_WORDS, 0))
+    else:
+        links = level.placements()
+        placements = (links.start, links.target, links.closes, links.plan)
+        taken = (arrivals.captures.wins, arrivals.captures.escapes, above.mill_number)
+        planes = (arrivals.column_side.loss, arrivals.column_side.not_win, above.words)
+        landing = (here, taken, planes)
+    workers.over(
+        level.count,
+        lambda first, last: row_constants(
+            first,
+            last,
+            level.words,
+            (slides.start, slides.target, slides.closes, slides.plan),
+            placements,
+            columns,
+            side.valid,
+            landing,
+            side.planes.not_win,
+            side.escapes,
+        ),
+    )
+
+
+def _fill_column_constants(
+    side: ColumnSide, taken: Planes | None, columns: np.ndarray, workers: Workers
+) -> None:
+    level = side.level
+    links = level.removals()
+    values = (_NO_WORDS, _NO_WORDS) if taken is None else (taken.loss, taken.not_win)
+    workers.over(
+        level.count,
+        lambda first, last: column_constants(
+            level.rows,
+            first,
+            last,
+            level.words,
+            columns,
+            side.valid,
+            side.flying,
+            (links.start, links.target, links.left_point, links.plan),
+            values,
+            side.planes.not_win,
+            side.escapes,
+        ),
+    )

@@ -23,8 +23,8 @@ from solver.rows.geometry import Level, canonical_forms, level
 from solver.rows.level import Arrivals, Inputs, SolvedLevel, capture_values, solve_level
 from solver.rows.planes import Planes
 from solver.rows.sections import ROWS_TOGETHER, Streams
-from solver.rows.workers import Workers
 from solver.rows.words import MARGIN
+from solver.rows.workers import Workers
 
 
 def level_name(r: int, c: int, k: int) -> str:

@@ -25,13 +25,17 @@ class Workers:
     def __exit__(self, *_exception: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def over(self, rows: int, kernel: Callable[[int, int], int | None], multiple: int = 1) -> int:
-        """Run kernel(first, last) over all rows; returns the sum of what it returned (None is 0).
-
-        Chunks are small, so that a thread with easy rows takes more of them.
-        """
+    def ranges(self, rows: int, multiple: int = 1) -> list[tuple[int, int]]:
+        """All rows in ranges, so small that a thread with easy rows takes more of them."""
         chunk = max(1, rows // (self.threads * _CHUNKS_EACH))
         chunk = -(-chunk // multiple) * multiple
-        starts = range(0, rows, chunk)
-        results = self._pool.map(kernel, starts, [min(rows, at + chunk) for at in starts])
-        return sum(result or 0 for result in results)
+        return [(at, min(rows, at + chunk)) for at in range(0, rows, chunk)]
+
+    def over(self, rows: int, kernel: Callable[[int, int], object], multiple: int = 1) -> None:
+        """Run kernel(first, last) over all rows."""
+        for _ in self._pool.map(lambda span: kernel(*span), self.ranges(rows, multiple)):
+            pass
+
+    def each(self, count: int, task: Callable[[int], int]) -> list[int]:
+        """Run task(0) .. task(count - 1); returns their results in order."""
+        return list(self._pool.map(task, range(count)))

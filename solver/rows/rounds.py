@@ -1,0 +1,291 @@
+"""The rounds of a level: R's and C's half-rounds in turn until one changes nothing.
+
+While much changes a half-round evaluates whole rows (`dense`); once the changes are few it follows
+them one by one (`sparse`). A half-round of either kind is exactly one ply.
+
+Invariant: when `solve_rounds` returns, both sides' planes satisfy the equations in `dense`, and were
+reached from below: the least fixpoint, whatever the kinds of rounds and the number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solver.rows.dense import LOSS_CHANGED, NOT_WIN_CHANGED, column_half_round, row_half_round
+from solver.rows.geometry import Level, Links
+from solver.rows.planes import Planes
+from solver.rows.sparse import apply_row_changes, column_changes, find_row_changes
+from solver.rows.workers import Workers
+
+ALL_CHANGED = LOSS_CHANGED | NOT_WIN_CHANGED
+
+# A row's evaluation costs as much as following about this many changes per word of it.
+_CHANGES_A_WORD = 1 / 16
+
+# Changes that wait in all queues of one side together.
+_QUEUE_ENTRIES = 1 << 25
+
+_NO_QUEUE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfRound:
+    """What one half-round did: side "R" or "C", dense or not, changed bits, seconds."""
+
+    side: str
+    dense: bool
+    changed: int
+    seconds: float
+
+
+class Queues:
+    """The changes of a half-round one by one: an array for each shard, and how much of it is used."""
+
+    def __init__(self, shards: int) -> None:
+        self.entries = np.empty((shards, _QUEUE_ENTRIES // shards), dtype=np.int64)
+        self.used = [0] * shards
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a shard had more changes than its array holds."""
+        return max(self.used) > self.entries.shape[1]
+
+
+@dataclass
+class _Side:
+    """One side to move on a level: its planes, and its moves that are final (escapes).
+
+    escapes: uint64, as the planes; bit set: some final move escapes, or there is no position.
+    news: uint8[rows], what the last dense half-round changed in a row.
+    """
+
+    level: Level
+    valid: tuple[np.ndarray, np.ndarray]
+    planes: Planes = field(init=False)
+    escapes: np.ndarray = field(init=False)
+    news: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.planes = Planes.empty(self.level.count, self.level.words)
+        self.escapes = np.empty_like(self.planes.loss)
+        self.news = np.zeros(self.level.count, dtype=np.uint8)
+
+
+class RowSide(_Side):
+    """R to move; its slides lead to other rows."""
+
+    name = "R"
+
+    def __init__(self, level: Level, valid: tuple[np.ndarray, np.ndarray], links: Links) -> None:
+        super().__init__(level, valid)
+        self.links = links
+
+    def dense(self, other: _Side, shard: tuple[int, int], all_rows: bool, queue: np.ndarray) -> int:
+        """Evaluate a shard's rows; returns the number of changes."""
+        links = self.links
+        return row_half_round(
+            *shard,
+            self.level.words,
+            self.valid,
+            (links.start, links.target, links.closes, links.plan),
+            other.planes.loss,
+            other.planes.not_win,
+            other.news,
+            ALL_CHANGED if all_rows else 0,
+            self.planes.loss,
+            self.planes.not_win,
+            self.escapes,
+            self.news,
+            queue,
+        )
+
+    def sparse(
+        self,
+        other: _Side,
+        shards: list[tuple[int, int]],
+        changes: Queues,
+        queues: Queues,
+        workers: Workers,
+    ) -> None:
+        """Follow C's changes to R's predecessors."""
+        level = self.level
+        links = self.links
+        found = Queues(len(shards))
+
+        def find(x: int) -> int:
+            return find_row_changes(
+                level.rows,
+                changes.entries[x],
+                changes.used[x],
+                level.words,
+                (
+                    links.start,
+                    links.target,
+                    links.symmetry,
+                    links.left_point,
+                    links.new_point,
+                    links.closes,
+                ),
+                other.planes.not_win,
+                self.planes.loss,
+                self.planes.not_win,
+                self.escapes,
+                found.entries[x],
+            )
+
+        def apply(x: int) -> int:
+            queued = 0
+            for y in range(len(shards)):
+                queued = apply_row_changes(
+                    level.rows,
+                    level.stabilisers,
+                    found.entries[y],
+                    found.used[y],
+                    *shards[x],
+                    level.words,
+                    self.planes.loss,
+                    self.planes.not_win,
+                    queues.entries[x],
+                    queued,
+                )
+            return queued
+
+        found.used = workers.each(len(shards), find)
+        if found.overflowed:
+            queues.used = found.used
+        else:
+            queues.used = workers.each(len(shards), apply)
+
+
+class ColumnSide(_Side):
+    """C to move; all its moves but captures stay in the row."""
+
+    name = "C"
+
+    def __init__(
+        self,
+        level: Level,
+        valid: tuple[np.ndarray, np.ndarray],
+        men: int,
+        flights: np.ndarray,
+        columns: np.ndarray,
+    ) -> None:
+        """men: C's total. flights: bool[men + 1], C flies with so many on the board; columns: where."""
+        super().__init__(level, valid)
+        self._men = men
+        self._flights = flights
+        self.flying = (bool(flights.any()), columns)
+
+    def dense(self, other: _Side, shard: tuple[int, int], all_rows: bool, queue: np.ndarray) -> int:
+        """Evaluate a shard's rows; returns the number of changes."""
+        return column_half_round(
+            self.level.rows,
+            *shard,
+            self.level.words,
+            self.valid,
+            self.flying,
+            other.planes.loss,
+            other.planes.not_win,
+            other.news,
+            ALL_CHANGED if all_rows else 0,
+            self.planes.loss,
+            self.planes.not_win,
+            self.escapes,
+            self.news,
+            queue,
+        )
+
+    def sparse(
+        self,
+        other: _Side,
+        shards: list[tuple[int, int]],
+        changes: Queues,
+        queues: Queues,
+        workers: Workers,
+    ) -> None:
+        """Follow R's changes to C's predecessors."""
+        queues.used = workers.each(
+            len(shards),
+            lambda x: column_changes(
+                self.level.rows,
+                changes.entries[x],
+                changes.used[x],
+                self.level.words,
+                self._men,
+                self._flights,
+                other.planes.not_win,
+                self.planes.loss,
+                self.planes.not_win,
+                self.escapes,
+                queues.entries[x],
+            ),
+        )
+
+
+def solve_rounds(
+    row_side: RowSide, column_side: ColumnSide, level: Level, workers: Workers
+) -> list[HalfRound]:
+    """Half-rounds until nothing changes; returns what each of them did."""
+    shards = workers.ranges(level.count)
+    side, other = row_side, column_side
+    done: list[HalfRound] = []
+    queues: Queues | None = None  # the changes of the last half-round, if they are to be followed
+    all_rows = True  # the side to move has not seen the other side's rows at all
+    while True:
+        clock = time.perf_counter()
+        follow = queues is not None
+        news = Queues(len(shards)) if follow or _collects(done) else None
+        if follow:
+            side.sparse(other, shards, queues, news, workers)
+            if news.overflowed:
+                # What changed is not known any more: start again from the planes as they are.
+                queues, all_rows = None, True
+                continue
+            changed = sum(news.used)
+            queues = news
+        else:
+            changed = _dense_half_round(side, other, shards, all_rows, news, workers)
+            queues = news if _worth_following(news, changed, side, level) else None
+        done.append(HalfRound(side.name, not follow, changed, time.perf_counter() - clock))
+        if all_rows:
+            # The other side has seen none of this side's rows either.
+            side.news[:] = ALL_CHANGED
+            queues, all_rows = None, False
+        elif changed == 0:
+            return done
+        side, other = other, side
+
+
+def _dense_half_round(
+    side: RowSide | ColumnSide,
+    other: _Side,
+    shards: list[tuple[int, int]],
+    all_rows: bool,
+    news: Queues | None,
+    workers: Workers,
+) -> int:
+    """Evaluate the rows whose sources changed; returns the number of changes, queued in `news`."""
+    used = workers.each(
+        len(shards),
+        lambda x: side.dense(
+            other, shards[x], all_rows, _NO_QUEUE if news is None else news.entries[x]
+        ),
+    )
+    if news is not None:
+        news.used = used
+    return sum(used)
+
+
+def _collects(done: list[HalfRound]) -> bool:
+    """Whether the next dense half-round may have few enough changes to collect them."""
+    return len(done) > 1 and max(done[-1].changed, done[-2].changed) < _QUEUE_ENTRIES // 4
+
+
+def _worth_following(news: Queues | None, changed: int, side: _Side, level: Level) -> bool:
+    """Whether following the collected changes costs less than evaluating rows."""
+    if news is None or news.overflowed:
+        return False
+    return changed < np.count_nonzero(side.news) * level.words * _CHANGES_A_WORD
