@@ -3,7 +3,7 @@
 Values are seen by the player to move in the position asked about, also those of its moves ("what
 this move gets me"); distances count from that position too, so the best move has the distance of
 the position. Invariant: the moves of an answer are in order, best first: wins by fewest plies,
-draws, losses by most plies, then by notation.
+draws, losses by most plies, then by notation; last those whose value is unknown.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from databases.errors import MissingTableError
+from solver.errors import ResourceError
 from solver.games import Game
 
-CATEGORIES = {1: "win", 0: "draw", -1: "loss"}
+CATEGORIES = {1: "win", 0: "draw", -1: "loss", None: "unknown"}
 
 UNDECIDED_LINE = 20
 """Plies of a line whose length is not asked for and whose end no table tells."""
@@ -23,18 +25,24 @@ UNDECIDED_LINE = 20
 class Values(Protocol):
     """What gives the values: `databases.open_tables`."""
 
-    def probe(self, position: Any, rules: Any) -> Any: ...
+    def probe(self, position: Any, rules: Any) -> Any:
+        """Value (wdl, plies) of a position. MissingTableError or ResourceError if unknown."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A value, 1, 0 or -1, with the plies to the end of the game where they are known."""
+    """A value, 1, 0 or -1, with the plies to the end of the game where they are known.
 
-    wdl: int
+    A value of None is unknown; only the moves of an answer may have it.
+    """
+
+    wdl: int | None
     plies: int | None
 
     def from_before(self) -> Verdict:
         """The same, as the player sees it whose move led here."""
+        if self.wdl is None:
+            return self
         return Verdict(-self.wdl, None if self.plies is None else self.plies + 1)
 
     @property
@@ -45,11 +53,16 @@ class Verdict:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Smaller is better for the player whose value this is."""
+        """Smaller is better for the player whose value this is; unknown is last."""
+        if self.wdl is None:
+            return 2, 0
         return -self.wdl, (self.plies or 0) * self.wdl
 
     def __str__(self) -> str:
         return CATEGORIES[self.wdl] + _distance(self.plies)
+
+
+UNKNOWN = Verdict(None, None)
 
 
 @dataclass(frozen=True)
@@ -122,11 +135,21 @@ def _verdict(values: Values, game: Game, position: Any) -> Verdict:
     return Verdict(found.wdl, found.plies)
 
 
+def _verdict_after(values: Values, game: Game, position: Any) -> Verdict:
+    """The verdict of a position that a move leads to, as the player sees it who moves there."""
+    try:
+        return _verdict(values, game, position).from_before()
+    except (MissingTableError, ResourceError):
+        if not game.partial:
+            raise
+        return UNKNOWN
+
+
 def answer(values: Values, game: Game, position: Any) -> Answer:
     """The answer for a position. Raises the errors of `values.probe`."""
     verdict = _verdict(values, game, position)
     choices = [
-        Choice(str(move), _verdict(values, game, after).from_before(), after)
+        Choice(str(move), _verdict_after(values, game, after), after)
         for move, after in game.successors(position)
     ]
     choices.sort(key=lambda choice: (choice.verdict.order, choice.move))

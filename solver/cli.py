@@ -127,31 +127,36 @@ _QUICKSTART = (
 _POSITION = 'such as "W:Wa1,d7:Bb4:H8,9" (morris) or "W:a1w d4WbbB g7b" (lasca), or start'
 
 
-def _parser() -> _Parser:
-    common = _Parser(add_help=False)
-    # SUPPRESS, so that an option before the subcommand is not reset by the parser after it.
-    common.add_argument(
+def _add_common(parser: _Parser, **defaults: object) -> None:
+    """The options of every command. They may stand before the command or after it."""
+    # A default of the command's parser would undo an option that stood before the command.
+    for name in ("tables", "quiet", "log"):
+        defaults.setdefault(name, argparse.SUPPRESS)
+    parser.add_argument(
         "--tables",
         metavar="DIR",
-        default=argparse.SUPPRESS,
+        default=defaults["tables"],
         help="folder of the tables (else $LASKER_TABLES, else $XDG_DATA_HOME/lasker)",
     )
-    common.add_argument(
-        "--quiet", action="store_true", default=argparse.SUPPRESS, help="no progress on stderr"
+    parser.add_argument(
+        "--quiet", action="store_true", default=defaults["quiet"], help="no progress on stderr"
     )
-    common.add_argument(
-        "--log", metavar="FILE", default=argparse.SUPPRESS, help="append progress lines to FILE"
+    parser.add_argument(
+        "--log", metavar="FILE", default=defaults["log"], help="append progress lines to FILE"
     )
+
+
+def _parser() -> _Parser:
     parser = _Parser(
         prog="lasker",
         description="Perfect-play tables for the two games of Emanuel Lasker.",
-        parents=[common],
     )
-    parser.set_defaults(tables=None, quiet=False, log=None)
+    _add_common(parser, tables=None, quiet=False, log=None)
     subcommands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     def add(into: argparse._SubParsersAction, name: str, run: object, text: str) -> _Parser:
-        added = into.add_parser(name, parents=[common], help=text, description=text)
+        added = into.add_parser(name, help=text, description=text)
+        _add_common(added)
         if run is not None:
             added.set_defaults(run=run)
         return added

@@ -190,8 +190,34 @@ def _lasca_families(options: Namespace) -> tuple[LascaFamily, ...]:
         raise UsageError(str(error)) from None
 
 
+def _solve_lasca_from(options: Namespace) -> int:
+    """`lasker solve lasca --from`: prints what `probe` prints; explores only what is not known."""
+    from databases import MissingTableError, open_tables
+    from databases.explored import write_explored
+    from solver.answers import answer
+    from solver.lasca_explore import DEFAULT_MOST_POSITIONS, solve_from
+
+    game = game_of("lasca")
+    position = game.parse(options.start)
+    root = tables_folder(options)
+    try:
+        with open_tables(root) as tables:
+            print(answer(tables, game, position).to_text())
+        return 0
+    except MissingTableError:
+        pass  # that is what this command is for
+    with _progress(options) as progress:
+        most = options.max_positions or DEFAULT_MOST_POSITIONS
+        explored = solve_from(position, most, progress)
+    write_explored(root, position, explored)
+    print(answer(explored, game, position).to_text())
+    return 0
+
+
 def solve_lasca(options: Namespace) -> int:
     """`lasker solve lasca`"""
+    if options.start is not None:
+        return _solve_lasca_from(options)
     from databases.catalog import lasca_family
     from databases.store import Store
     from solver.lasca_job import estimate, solve_families, table_names

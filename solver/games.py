@@ -26,6 +26,8 @@ class Game(Protocol):
 
     name: str
     rules: GameRules
+    partial: bool
+    """Whether tables may hold a position without all that its moves lead to."""
 
     def parse(self, text: str) -> Any:
         """The position of a text. Raises IllegalPositionError."""
@@ -40,6 +42,7 @@ class Morris:
 
     rules: MorrisRules
     name: str = "morris"
+    partial: bool = False
 
     def parse(self, text: str) -> Any:
         from engine.morris import Position
@@ -52,10 +55,14 @@ class Morris:
 
 @dataclass(frozen=True)
 class Lasca:
-    """Lasca; it has one set of rules."""
+    """Lasca; it has one set of rules.
+
+    What was explored from a position up to a bound may force its value, but not that of every move.
+    """
 
     rules: GameRules
     name: str = "lasca"
+    partial: bool = True
 
     def parse(self, text: str) -> Any:
         from engine.lasca import Position

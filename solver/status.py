@@ -27,7 +27,7 @@ def morris_levels(men: int, least: int = LOSING_TOTAL + 1) -> list[str]:
 
 
 def lasca_classes(men: int, least: int = 2) -> list[str]:
-    """The names of all tables of classes with `least` to `men` men, each side having one at least."""
+    """The names of all tables of classes with `least` to `men` men, one at least of each colour."""
     return [
         each.name
         for total in range(least, men + 1)

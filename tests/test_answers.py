@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from databases import MissingTableError
 from solver.answers import Verdict, answer, perfect_line
 from solver.games import game_of
 
@@ -138,3 +142,22 @@ def test_a_line_has_the_length_asked_for_and_avoids_positions_it_has_had() -> No
     assert len({step.after for step in steps} | {position}) == 9
     assert steps[0].to_text(1) == "  1. White a1-a4: draw"
     assert perfect_line(MadeUp(lambda _: Value(0)), MORRIS, position, 0) == []
+
+
+def test_a_move_of_unknown_value_comes_last_where_sets_are_partial() -> None:
+    values = {"W:c1w g7b": Value(1, 5), "B:d2w g7b": Value(-1, 4)}
+
+    def value_of(text: str) -> Value:
+        if text not in values:
+            raise MissingTableError(text, Path("table"), "command")
+        return values[text]
+
+    found = answer(MadeUp(value_of), LASCA, LASCA.parse("W:c1w g7b"))
+    assert [str(choice.verdict) for choice in found.choices] == ["win in 5 plies", "unknown"]
+    move = json.loads(found.to_json())["moves"][1]
+    assert (move["wdl"], move["category"], move["plies"]) == (None, "unknown", None)
+    with pytest.raises(MissingTableError):
+        answer(MadeUp(value_of), MORRIS, MORRIS.parse("start"))
+    values["W:W:B:H10,10"] = Value(0)
+    with pytest.raises(MissingTableError):
+        answer(MadeUp(value_of), MORRIS, MORRIS.parse("start"))

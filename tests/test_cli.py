@@ -132,3 +132,284 @@ def test_bad_input(lasker: object, arguments: list[str], code: int, message: str
     assert message in result.err
     assert result.err.startswith("lasker: ")
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["probe", "--help"], ["solve", "lasca", "-h"]])
+def test_help_goes_to_stdout(lasker: object, arguments: list[str]) -> None:
+    result = lasker(*arguments)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("usage: lasker")
+
+
+# Where the tables are
+
+
+def test_tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Options:
+        tables: str | None = None
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("LASKER_TABLES", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert commands.tables_folder(Options()) == tmp_path / ".local/share/lasker"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert commands.tables_folder(Options()) == tmp_path / ".local/share/lasker"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert commands.tables_folder(Options()) == tmp_path / "data/lasker"
+    monkeypatch.setenv("LASKER_TABLES", str(tmp_path / "tables"))
+    assert commands.tables_folder(Options()) == tmp_path / "tables"
+    options = Options()
+    options.tables = "elsewhere"
+    assert commands.tables_folder(options) == Path("elsewhere")
+
+
+def test_common_options_stand_before_or_after_the_command(lasker: object, tmp_path: Path) -> None:
+    position = "W:Wa1,a4,d7:Bb2,d2,f4"
+    for arguments in (
+        ("--tables", str(tmp_path), "probe", "morris", position),
+        ("probe", "morris", position, "--tables", str(tmp_path)),
+    ):
+        result = lasker(*arguments)
+        assert result.code == 3
+        assert str(tmp_path) in result.err
+
+
+# Tables that are no good
+
+
+def test_a_file_in_place_of_the_folder(lasker: object, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for command in (["probe", "morris", "start"], ["solve", "lasca", "--men", "2"]):
+        result = lasker(*command, "--tables", str(file))
+        assert (result.code, result.out) == (2, "")
+        assert str(file) in result.err
+        assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["probe", "line"])
+def test_a_damaged_table(lasker: object, tables: Path, tmp_path: Path, command: str) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(tables, root)
+    for path in root.glob("morris/board/*.wdl"):
+        damaged = bytearray(path.read_bytes())
+        damaged[-60] ^= 1
+        path.write_bytes(damaged)
+    result = lasker(command, "morris", "W:Wa1,a4,d7:Bb2,d2,f4", "--tables", str(root))
+    assert (result.code, result.out) == (4, "")
+    assert "r03c03k03.wdl: corrupt in" in result.err
+    assert result.err.count("\n") == 1
+    assert lasker("status", "--tables", str(root)).out.count("damaged: r03c03k0") == 4
+
+
+def test_a_table_of_other_rules(lasker: object, tables: Path, tmp_path: Path) -> None:
+    shutil.copytree(tables / "morris/board", tmp_path / "morris/off")
+    position = "W:Wa1,a4,d7:Bb2,d2,f4"
+    result = lasker("probe", "morris", position, "--flying", "off", "--tables", str(tmp_path))
+    assert (result.code, result.out) == (4, "")
+    assert "rules" in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_another_run_in_the_same_folder(lasker: object, tmp_path: Path) -> None:
+    for arguments, family in (
+        (["lasca", "--men", "2"], lasca_family()),
+        (["morris", "--men", "3"], morris_family("board")),
+    ):
+        with Store(tmp_path, family).lock():
+            result = lasker("solve", *arguments, "--tables", str(tmp_path), "--quiet")
+        assert (result.code, result.out) == (5, "")
+        assert "another run" in result.err
+        assert result.err.count("\n") == 1
+
+
+def test_a_log_that_cannot_be_written(lasker: object, tmp_path: Path) -> None:
+    log = tmp_path / "no" / "log"
+    result = lasker("solve", "lasca", "--men", "2", "--tables", str(tmp_path), "--log", str(log))
+    assert result.code == 2
+    assert result.err.splitlines()[-1] == f"lasker: {log}: No such file or directory"
+
+
+def test_too_little_memory(lasker: object, tmp_path: Path) -> None:
+    arguments = ["solve", "lasca", "--men", "3", "--tables", str(tmp_path), "--quiet"]
+    result = lasker(*arguments, "--memory", "0.0001")
+    assert (result.code, result.out) == (5, "")
+    assert "not enough memory" in result.err
+    assert result.err.count("\n") == 1
+
+
+# What is left of errors
+
+
+def test_an_interrupt(lasker: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("solver.answers.answer", interrupted)
+    result = lasker("probe", "morris", "start")
+    assert (result.code, result.out, result.err) == (130, "", "lasker: interrupted\n")
+
+
+def test_a_fault_of_the_program_is_one_line_too(
+    lasker: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_arguments: object) -> None:
+        raise IndexError("list index\nout of range")
+
+    monkeypatch.setattr("solver.answers.answer", faulty)
+    result = lasker("probe", "morris", "start")
+    assert (result.code, result.out) == (70, "")
+    assert result.err.endswith("please report it: IndexError: list index out of range\n")
+
+
+def test_memory_that_runs_out(lasker: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("solver.answers.answer", exhausted)
+    result = lasker("probe", "morris", "start")
+    assert (result.code, result.err.count("\n")) == (5, 1)
+
+
+# Results
+
+
+def test_probe_of_both_games(lasker: object) -> None:
+    result = lasker("probe", "morris", "W:Wa1,a4,d7:Bb2,d2,f4")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[1] == "White to move: win"
+    assert result.out.splitlines()[2] == "  d7-a7xb2  win"
+    result = lasker("probe", "lasca", "W:c1w a7b", "--json")
+    assert (result.code, result.err) == (0, "")
+    shape = json.loads(result.out)
+    assert shape["game"] == "lasca"
+    best = shape["moves"][0]
+    assert (best["wdl"], best["plies"]) == (shape["wdl"], shape["plies"])
+    assert len(result.out.splitlines()) == 1
+
+
+def test_a_finished_game_needs_no_table(lasker: object, tmp_path: Path) -> None:
+    result = lasker("probe", "morris", "W:Wa1:Bb2,d2,f4:H1,0", "--tables", str(tmp_path))
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[1] == "White to move: loss, the game is over"
+
+
+def test_line(lasker: object) -> None:
+    result = lasker("line", "lasca", "W:c1w a7b", "--plies", "2")
+    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 2)
+
+
+def test_index_and_back(lasker: object) -> None:
+    shown = lasker("index", "morris", "W:Wa1,a4,d7:Bb2,d2,f4").out.splitlines()
+    fields = dict(line.split(": ", 1) for line in shown)
+    place = f"{fields['subspace'].strip()} {fields['index'].split()[0]}"
+    result = lasker("index", "morris", "--unrank", place)
+    assert (result.code, result.err) == (0, "")
+    assert lasker("index", "morris", result.out.strip()).out.splitlines() == shown
+
+
+def test_perft(lasker: object) -> None:
+    result = lasker("perft", "morris", "2")
+    assert (result.code, result.out) == (0, "ply,sequences\n1,24\n2,552\n")
+    result = lasker("perft", "lasca", "4")
+    assert result.code == 0
+    known = (DATA / "lasca_perft.csv").read_text().splitlines()
+    assert result.out.splitlines() == known[:5]
+    assert lasker("perft", "morris", "0").out == "ply,sequences\n0,1\n"
+    assert lasker("perft", "lasca", "0").out == "ply,routes,distinct_results\n0,1,1\n"
+
+
+def test_counts_are_the_published_ones(lasker: object) -> None:
+    with (DATA / "morris_counts.csv").open() as file:
+        known = {
+            tuple(row)
+            for row in csv.reader(file)
+            if row[0] == "board" and {sum(map(int, row[i : i + 3 : 2])) for i in (1, 2)} == {3}
+        }
+    result = lasker("counts", "morris", "--men", "3")
+    assert result.code == 0
+    found = {tuple(row) for row in csv.reader(result.out.splitlines())}
+    assert len(known) == 12
+    assert known <= found
+    known_lines = (DATA / "lasca_counts.csv").read_text().splitlines()
+    assert lasker("counts", "lasca", "--men", "2").out.splitlines() == known_lines[:6]
+
+
+def test_status(lasker: object, tmp_path: Path) -> None:
+    lines = lasker("status").out.splitlines()
+    assert "morris, flying board: 4 tables whole, 311,133 positions" in lines[1]
+    assert "  up to 3 men a side: solved, 4 tables" in lines
+    assert "  2 men in all: solved, 8 tables" in lines
+    assert "none yet" in lasker("status", "--tables", str(tmp_path)).out
+
+
+def test_solving_again_does_nothing(lasker: object, tables: Path) -> None:
+    def state() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in tables.rglob("*.wdl")}
+
+    before = state()
+    result = lasker("solve", "morris", "--men", "3")
+    assert (result.code, result.out) == (0, "")
+    assert "nothing to do" in result.err
+    assert lasker("solve", "lasca", "--men", "2").code == 0
+    assert state() == before
+
+
+def test_a_log_gets_a_line_for_each_level(lasker: object, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    arguments = ["--tables", str(tmp_path), "--quiet", "--log", str(log)]
+    result = lasker("solve", "morris", "--men", "3", *arguments)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    lines = log.read_text().splitlines()
+    for k in range(4):
+        assert sum(f"r03c03k0{k}" in line for line in lines) == 1
+
+
+# Processes
+
+
+def process(*arguments: str, **settings: object) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "solver.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **settings,
+    )
+
+
+def test_a_look_up_does_not_import_numba(tables: Path) -> None:
+    where = str(tables)
+    program = (
+        "import sys; from solver import cli;"
+        f"code = cli.main(['probe', 'morris', 'W:Wa1,a4,d7:Bb2,d2,f4', '--tables', {where!r}]);"
+        f"code += cli.main(['line', 'lasca', 'W:c1w a7b', '--tables', {where!r}]);"
+        "sys.exit(code or 'numba' in sys.modules or 'tqdm' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
+
+
+def test_a_reader_that_leaves_early_is_no_error(tables: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = subprocess.run(
+        [sys.executable, "-m", "solver.cli", "counts", "lasca", "--tables", str(tables)],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+    )
+    os.close(writing)
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
+def test_ctrl_c_stops_a_job(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    arguments = ["--tables", str(tmp_path), "--log", str(log), "--threads", "1", "--force"]
+    running = process("solve", "lasca", "--men", "5", *arguments)
+    until = time.monotonic() + 120
+    while not (log.exists() and log.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert err.splitlines()[-1] == "lasker: interrupted"
+    assert "Traceback" not in err
