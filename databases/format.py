@@ -27,7 +27,9 @@ from databases.errors import CorruptTableError, UnsupportedVersionError
 MAGIC = b"LASKTBL\x1a"
 VERSION = 1
 TRAILER_MAGIC = b"LEND"
-BLOCK_ENTRIES = 1 << 18
+BLOCK_ENTRIES = 1 << 17
+"""Entries a block. Half as many cost 1.6 % more disk and some more time to write; twice as many
+save 0.6 % of disk and double the time of a look-up (levels 5 and 6 of units (5, 6) and (6, 6))."""
 
 _FRONT = struct.Struct("<8sII")  # magic, version, CRC-32 of both
 _TRAILER = struct.Struct("<QQQQIII4s")

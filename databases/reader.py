@@ -175,31 +175,40 @@ class TableFile:
         width = self.sections[section].plies_bytes
         return int.from_bytes(block[offset :: len(block) // width], "little")
 
-    def planes(self, section: str, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def planes(
+        self,
+        section: str,
+        threads: int = 1,
+        out: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The win and the loss bitmap of a whole section, uint8[ceil(entries / 8)] each.
 
-        Blocks in which all is drawn are not touched, so a drawn section costs nothing.
+        They are written into the two arrays `out`, if given, and else into new ones, of which the
+        blocks that are all draws are not touched: a drawn section then costs nothing.
         Raises KeyError for an unknown section, CorruptTableError.
         """
-        entries = self.sections[section].entries
-        win = np.zeros(layout.bitmap_size(entries), np.uint8)
-        loss = np.zeros(layout.bitmap_size(entries), np.uint8)
+        size = layout.bitmap_size(self.sections[section].entries)
+        win, loss = out or (np.zeros(size, np.uint8), np.zeros(size, np.uint8))
+        if win.shape != (size,) or loss.shape != (size,):
+            raise ValueError(f"section {section} needs bitmaps of {size} bytes")
 
         def store(part: _Part, number: int) -> None:
             block = self._expand(part, number, self._stored(part, number))
             first, last = self._span(part.info, number)
             span = slice(first // 8, layout.bitmap_size(last))
-            if isinstance(block, int):
-                if block != layout.DRAW:
-                    plane = win if block == layout.WIN else loss
+            if isinstance(block, bytes):
+                raw = np.frombuffer(block, np.uint8)
+                win[span], loss[span] = raw[: raw.size // 2], raw[raw.size // 2 :]
+                return
+            for plane, value in ((win, layout.WIN), (loss, layout.LOSS)):
+                if block == value:
                     plane[span] = 0xFF
                     if last % 8:
                         plane[span.stop - 1] = (1 << last % 8) - 1
-                return
-            raw = np.frombuffer(block, np.uint8)
-            win[span], loss[span] = raw[: raw.size // 2], raw[raw.size // 2 :]
+                elif out:
+                    plane[span] = 0
 
-        if self.sections[section].constant != 0:
+        if out or self.sections[section].constant != 0:
             deque(self._each_block(section, "values", threads, store), maxlen=0)
         return win, loss
 

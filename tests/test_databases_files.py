@@ -110,6 +110,10 @@ def test_what_is_written_is_read_back(
             )
             win, loss = table.planes(wrote.name, threads)
             assert (win == wrote.win).all() and (loss == wrote.loss).all()
+            used = (np.full(win.size, 0x5A, np.uint8), np.full(win.size, 0xA5, np.uint8))
+            win, loss = table.planes(wrote.name, threads, out=used)
+            assert win is used[0] and loss is used[1]
+            assert (win == wrote.win).all() and (loss == wrote.loss).all()
             assert [table.value(wrote.name, i) for i in range(values.size)] == values.tolist()
             if wrote.plies is None:
                 assert table.plies_array(wrote.name) is None
@@ -208,6 +212,8 @@ def test_index_outside_the_section(tmp_path) -> None:
                 table.value("s", index)
         with pytest.raises(CorruptTableError, match="no section other"):
             table.value("other", 0)
+        with pytest.raises(ValueError, match="bitmaps of 2 bytes"):
+            table.planes("s", out=(np.zeros(3, np.uint8), np.zeros(3, np.uint8)))
 
 
 # Damage
