@@ -19,13 +19,14 @@ them (an external win is entered at its distance in advance) was told in an earl
 Where distances do not matter, or the count is to start again at external moves (distance to
 conversion), the game reports its external outcomes with distance 1 and the rest is the same.
 
-Memory: 1 byte a position and one more per byte of `plies`; a game without `retract` costs four
-bytes an internal move and four (eight from 2**32 moves on) a position for the reversed moves.
+Predecessors are what the game's own `retract` lists, or else the engine reverses the moves itself.
+Memory: one byte a position and one more per byte of `plies`; reversing costs four bytes a move
+and four a position (eight from 2**32 moves on), and at most `remember` bytes while it is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -54,7 +55,8 @@ class Expansion(NamedTuple):
         at the successor plus one): the least for WIN, the greatest for LOSS, 0 when there are no
         external moves or they draw.
     offsets: int64[n + 1], internal successors of position start + i are
-        successors[offsets[i]:offsets[i + 1]]; a HOLE has none.
+        successors[offsets[i]:offsets[i + 1]]. A HOLE has none; a WIN in one ply need list none,
+        since nothing inside can win sooner.
     successors: uint32[at least offsets[n]], indices; one listed twice counts twice.
     """
 
@@ -97,9 +99,19 @@ class Solution(NamedTuple):
     plies: np.ndarray
 
 
-def solve(game: IndexedGame | ReversibleGame, plies_dtype: type = np.uint16) -> Solution:
+_Predecessors = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From indices to (first, end, sources): sources[first[i]:end[i]] have a move to indices[i]."""
+
+
+def solve(
+    game: IndexedGame | ReversibleGame,
+    plies_dtype: type = np.uint16,
+    remember: int = 1 << 30,
+) -> Solution:
     """The exact values and distances of one class.
 
+    remember: bytes that may be spent on keeping the moves of a game without `retract` until they
+        are reversed; those beyond are asked for a second time.
     Raises OverflowError when a distance does not fit `plies_dtype` (np.uint8 or np.uint16), and
     ValueError when the game lists more than MAX_INTERNAL internal successors for a position.
     """
@@ -109,14 +121,17 @@ def solve(game: IndexedGame | ReversibleGame, plies_dtype: type = np.uint16) -> 
     largest = int(np.iinfo(plies_dtype).max)
     state = np.empty(size, np.uint8)
     plies = np.empty(size, plies_dtype)
+    reversal = None if hasattr(game, "retract") else _Reversal(size, remember)
     last = -1  # the greatest distance entered so far
-    for start, stop, moves in _expansions(game):
+    for start, stop, moves in _expansions(game, 0):
         farthest = int(_enter(*moves[:3], state[start:stop], plies[start:stop], largest))
         if farthest == _TOO_MANY:
             raise ValueError(f"over {MAX_INTERNAL} internal successors within {start}..{stop - 1}")
         last = max(last, _fitting(farthest, plies_dtype))
+        if reversal is not None:
+            reversal.count(stop, moves)
+    predecessors = _asking(game) if reversal is None else reversal.finish(game)
 
-    predecessors = _GamePredecessors(game) if hasattr(game, "retract") else ReversedMoves(game)
     frontier = np.empty(min(BLOCK, size), np.uint32)
     distance = 0
     while distance <= last:
@@ -124,8 +139,8 @@ def solve(game: IndexedGame | ReversibleGame, plies_dtype: type = np.uint16) -> 
         while position < size:
             count, position = _gather(state, plies, distance, position, frontier)
             decided = frontier[:count]
-            first, end, moves_back = predecessors.of(decided)
-            farthest = int(_tell(decided, first, end, moves_back, distance, state, plies, largest))
+            told = predecessors(decided)
+            farthest = int(_tell(decided, *told, distance, state, plies, largest))
             last = max(last, _fitting(farthest, plies_dtype))
         distance += 1
     value = state.view(np.int8)
@@ -139,51 +154,74 @@ def _fitting(farthest: int, plies_dtype: type) -> int:
     return farthest
 
 
-def _expansions(game: IndexedGame) -> Iterator[tuple[int, int, Expansion]]:
-    for start in range(0, game.size, BLOCK):
+def _expansions(game: IndexedGame, begin: int) -> Iterator[tuple[int, int, Expansion]]:
+    """The moves of positions `begin` and up, in blocks: (start, stop, moves)."""
+    for start in range(begin, game.size, BLOCK):
         stop = min(start + BLOCK, game.size)
         yield start, stop, game.expand(start, stop)
 
 
-class _GamePredecessors:
+def _asking(game: ReversibleGame) -> _Predecessors:
     """Predecessors as the game itself lists them."""
 
-    def __init__(self, game: ReversibleGame) -> None:
-        self._game = game
+    def predecessors(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        offsets, sources = game.retract(indices)
+        return offsets[:-1], offsets[1:], sources
 
-    def of(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        offsets, found = self._game.retract(indices)
-        return offsets[:-1], offsets[1:], found
+    return predecessors
 
 
-class ReversedMoves:
-    """All internal moves of a game, listed by their target (compressed sparse rows).
+class _Reversal:
+    """Lists all internal moves of a game by their target (compressed sparse rows).
 
-    Two passes over the game: one counts the moves into each position, one enters them.
+    Two passes over the moves: the first counts those into each position, the second enters them.
+    The first pass keeps what it saw, up to a bound in bytes.
     """
 
-    def __init__(self, game: IndexedGame) -> None:
-        size = game.size
-        counts = np.zeros(size, np.uint32)
-        for _, _, moves in _expansions(game):
-            _count_targets(moves.offsets, moves.successors, counts)
-        total = int(counts.sum(dtype=np.uint64))
-        offsets = np.empty(size + 1, np.uint32 if total < 1 << 32 else np.uint64)
-        offsets[0] = 0
-        np.cumsum(counts, out=offsets[1:])
-        del counts
-        self._sources = np.empty(total, np.uint32)
-        for start, _, moves in _expansions(game):
-            _enter_sources(start, moves.offsets, moves.successors, offsets, self._sources)
-        # Each entry moved its offset on by one, so offsets[i] is now the end of i's moves.
-        offsets[1:] = offsets[:-1].copy()
-        offsets[0] = 0
-        self._offsets = offsets
+    def __init__(self, size: int, remember: int) -> None:
+        self._counts = np.zeros(size, np.uint32)
+        self._room = remember
+        self._kept: list[tuple[np.ndarray, np.ndarray]] = []  # a block's numbers of moves, moves
+        self._kept_positions = 0
 
-    def of(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(first, end, sources): sources[first[i]:end[i]] have a move to indices[i]."""
-        positions = indices.astype(np.int64)
-        return self._offsets[positions], self._offsets[positions + 1], self._sources
+    def count(self, stop: int, moves: Expansion) -> None:
+        """Takes notice of the moves of the next block, which ends before position `stop`."""
+        first, end = int(moves.offsets[0]), int(moves.offsets[-1])
+        successors = moves.successors[first:end]
+        _count_targets(successors, self._counts)
+        self._room -= successors.nbytes + len(moves.offsets)
+        if self._room >= 0:
+            self._kept.append((_numbers(moves.offsets), successors.copy()))
+            self._kept_positions = stop
+
+    def finish(self, game: IndexedGame) -> _Predecessors:
+        """Predecessors by the moves listed backwards."""
+        total = int(self._counts.sum(dtype=np.uint64))
+        # bounds[i + 1] first is where the list of i begins. Entering a move puts it on by one, so
+        # at last it is where the list of i ends and that of i + 1 begins.
+        bounds = np.zeros(game.size + 1, np.uint32 if total < 1 << 32 else np.uint64)
+        np.cumsum(self._counts[:-1], out=bounds[2:])
+        del self._counts
+        sources = np.empty(total, np.uint32)
+        self._kept.reverse()
+        start = 0
+        while self._kept:
+            numbers, successors = self._kept.pop()
+            _enter_sources(start, numbers, successors, bounds, sources)
+            start += len(numbers)
+        for start, _, moves in _expansions(game, self._kept_positions):
+            successors = moves.successors[moves.offsets[0] :]
+            _enter_sources(start, _numbers(moves.offsets), successors, bounds, sources)
+
+        def predecessors(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return bounds[indices], bounds[indices + np.uint32(1)], sources
+
+        return predecessors
+
+
+def _numbers(offsets: np.ndarray) -> np.ndarray:
+    """uint8[n]: how many moves each position has, at most MAX_INTERNAL."""
+    return np.diff(offsets).astype(np.uint8)
 
 
 _TOO_MANY, _TOO_FAR = -2, -3
@@ -279,17 +317,23 @@ def _conclude(state, plies, value):
 
 
 @njit(cache=True, nogil=True)
-def _count_targets(offsets, successors, counts):
-    """Adds one to counts (uint32[size]) for each internal move of the block."""
-    for at in range(offsets[0], offsets[offsets.size - 1]):
-        counts[successors[at]] += np.uint32(1)
+def _count_targets(successors, counts):
+    """Adds one to counts (uint32[size]) for each move in successors (uint32[m])."""
+    for target in successors:
+        counts[target] += np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
-def _enter_sources(start, offsets, successors, ends, sources):
-    """Enters the sources of the block's moves (positions from `start` on) at ends[target]."""
-    for i in range(offsets.size - 1):
-        for at in range(offsets[i], offsets[i + 1]):
-            target = successors[at]
-            sources[ends[target]] = start + i
-            ends[target] += 1
+def _enter_sources(start, numbers, successors, bounds, sources):
+    """Enters the sources of moves in the lists of their targets, each at bounds[target + 1].
+
+    The positions from `start` on have numbers[0], numbers[1], ... (uint8[n]) of the moves in
+    successors (uint32). bounds uint32/64[size + 1], sources uint32[all moves].
+    """
+    at = 0
+    for i in range(numbers.size):
+        for _ in range(numbers[i]):
+            place = successors[at] + 1
+            at += 1
+            sources[bounds[place]] = start + i
+            bounds[place] += 1

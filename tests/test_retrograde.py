@@ -53,12 +53,14 @@ def test_game_retracting_itself(game: ReversibleListedGame) -> None:
     )
 
 
-@given(classes(), st.integers(1, 5))
-def test_block_borders_do_not_matter(game: ListedGame, block: int) -> None:
+@given(classes(), st.integers(1, 5), st.integers(0, 200))
+def test_block_borders_and_memory_do_not_matter(
+    game: ListedGame, block: int, remember: int
+) -> None:
     whole = retrograde.solve(game)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(retrograde, "BLOCK", block)
-        parts = retrograde.solve(game)
+        parts = retrograde.solve(game, remember=remember)
     assert np.array_equal(whole.value, parts.value)
     assert np.array_equal(whole.plies, parts.plies)
 
