@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 
 from engine.morris.board import POINT_COUNT
-from solver.rows.geometry import ADJACENT, MILL_PARTNERS, axis_of
-from solver.rows.words import AXIS, both, either, left, load, right, splat, store, without
+from solver.rows.geometry import ADJACENT, MILL_PARTNERS
+from solver.rows.words import AXIS, both, either, left, load, right, store, trailing_zeros, without
 
 # A column move: eight int64.
 DISTANCE = 0  # words from target to source
@@ -75,13 +75,14 @@ def _pair(a, b):
 
 
 @njit(cache=True, nogil=True)
-def _fill_move(free, i, j, protected, move, partners):
+def _fill_move(free, axis, i, j, protected, move, partners):
     """Move i -> j (i = -1: placement) in a row that leaves `free` free.
 
-    protected: whether closing a mill is a capture (the row side has men on the board).
-    move: int64[8]; partners: int64[2, 2], (pair of axes in the mask table, block bits) of each mill.
+    axis: int64[24], the axis of each free point. protected: whether closing a mill is a capture (the
+    row side has men on the board). move: int64[8]; partners: int64[2], the block bits that each
+    mill's pair asks for.
     """
-    aj = axis_of(j, free)
+    aj = axis[j]
     distance = np.int64(0)
     shift = np.int64(0)
     if aj >= 6:
@@ -92,14 +93,14 @@ def _fill_move(free, i, j, protected, move, partners):
     select = _block_bit(aj)
     value = np.int64(0)
     if i >= 0:
-        ai = axis_of(i, free)
+        ai = axis[i]
         if ai >= 6:
             distance -= np.int64(1) << (ai - 6)
         else:
             shift += 1 << ai
         base = _pair(ai, aj)
-        select |= _block_bit(ai)
-        value |= _block_bit(ai)
+        value = _block_bit(ai)
+        select |= value
     move[DISTANCE] = distance
     move[LEFT] = max(shift, 0)
     move[RIGHT] = max(-shift, 0)
@@ -117,54 +118,63 @@ def _fill_move(free, i, j, protected, move, partners):
         others = MILL_PARTNERS[j, x]
         if others & ~free or (i >= 0 and others >> i & 1):
             continue
-        first = np.int64(-1)
-        second = np.int64(-1)
-        for p in range(POINT_COUNT):
-            if others >> p & 1:
-                if first < 0:
-                    first = axis_of(p, free)
-                else:
-                    second = axis_of(p, free)
+        first = axis[trailing_zeros(np.uint64(others))]
+        second = axis[trailing_zeros(np.uint64(others & (others - 1)))]
         move[MILL + mills] = _pair(first, second)
         partners[mills] = _block_bit(first) | _block_bit(second)
         mills += 1
 
 
 @njit(cache=True, nogil=True)
-def list_slides(free, protected, flights, moves, partners):
-    """All slides of the column side in a row; returns their number.
+def _number_axes(free, axis):
+    """axis[p] = the axis of each free point p."""
+    count = 0
+    while free:
+        axis[trailing_zeros(np.uint64(free))] = count
+        count += 1
+        free &= free - 1
 
-    flights: False for moves to adjacent points, True for the moves to all other points.
-    moves: int64[MOST_MOVES, 8]; partners: int64[MOST_MOVES, 2].
-    """
+
+@njit(cache=True, nogil=True)
+def list_flights(free, moves, partners):
+    """All moves of the column side between points that are not adjacent; returns their number."""
+    axis = np.empty(POINT_COUNT, np.int64)
+    _number_axes(free, axis)
     count = 0
     for i in range(POINT_COUNT):
         if not free >> i & 1:
             continue
-        reach = ~ADJACENT[i] & ~(np.int64(1) << i) if flights else ADJACENT[i]
-        for j in range(POINT_COUNT):
-            if free & reach & (np.int64(1) << j):
-                _fill_move(free, i, j, protected, moves[count], partners[count])
-                count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def list_placements(free, protected, moves, partners, count):
-    """Append all placements of the column side to `count` moves; returns the new number."""
-    for j in range(POINT_COUNT):
-        if free >> j & 1:
-            _fill_move(free, -1, j, protected, moves[count], partners[count])
+        targets = free & ~ADJACENT[i] & ~(np.int64(1) << i)
+        while targets:
+            j = trailing_zeros(np.uint64(targets))
+            targets &= targets - 1
+            _fill_move(free, axis, i, j, True, moves[count], partners[count])
             count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _or_block(source, s0, out, at, mask, move):
-    """One block of one move: out[at:] gains the source's values where the mask allows."""
-    moved = left(load(source, s0 + move[DISTANCE]), np.uint64(move[LEFT]))
-    moved = both(right(moved, np.uint64(move[RIGHT])), mask)
-    store(out, at, either(load(out, at), moved))
+def list_moves(free, protected, moves, partners):
+    """Slides to adjacent points and placements of the column side in a row; returns their number.
+
+    moves: int64[MOST_MOVES, 8]; partners: int64[MOST_MOVES, 2].
+    """
+    axis = np.empty(POINT_COUNT, np.int64)
+    _number_axes(free, axis)
+    count = 0
+    left_points = free
+    while left_points:
+        i = trailing_zeros(np.uint64(left_points))
+        left_points &= left_points - 1
+        targets = free & ADJACENT[i]
+        while targets:
+            j = trailing_zeros(np.uint64(targets))
+            targets &= targets - 1
+            _fill_move(free, axis, i, j, protected, moves[count], partners[count])
+            count += 1
+        _fill_move(free, axis, -1, i, protected, moves[count], partners[count])
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -179,6 +189,9 @@ def quiet(source, s0, out, o0, valid, moves, partners, count):
     all_valid = blocks.size == total
     for x in range(count):
         move = moves[x]
+        source_at = s0 + move[DISTANCE]
+        shift_left = np.uint64(move[LEFT])
+        shift_right = np.uint64(move[RIGHT])
         select = move[SELECT]
         value = move[VALUE]
         base = load(_FROM_TO, 8 * move[BASE])
@@ -195,17 +208,16 @@ def quiet(source, s0, out, o0, valid, moves, partners, count):
         z = np.int64(0)
         at = np.int64(0)
         while True:
-            if all_valid:  # the blocks with the selected bits, one after the other
-                block = z | value
-            else:
-                block = blocks[at]
-            if block & select == value:
+            # With every block valid, those with the selected bits one after the other.
+            block = z | value if all_valid else blocks[at]
+            if all_valid or block & select == value:
                 mask = base
                 if block & bits1 == bits1:
                     mask = neither if block & bits2 == bits2 else only1
                 elif block & bits2 == bits2:
                     mask = only2
-                _or_block(source, s0 + 8 * block, out, o0 + 8 * block, mask, move)
+                moved = right(left(load(source, source_at + 8 * block), shift_left), shift_right)
+                store(out, o0 + 8 * block, either(load(out, o0 + 8 * block), both(moved, mask)))
             if all_valid:
                 if z == last:
                     break
@@ -219,25 +231,35 @@ def quiet(source, s0, out, o0, valid, moves, partners, count):
 @njit(cache=True, nogil=True)
 def closing(source, s0, out, o0, valid, moves, partners, count):
     """OR into out[o0:] the source plane's values behind all moves that close a mill."""
-    blocks, _ = valid
-    nothing = splat(np.uint64(0))
+    blocks, counts = valid
+    total = np.int64(1) << (counts.size - 1)
+    all_valid = blocks.size == total
     for x in range(count):
         move = moves[x]
-        if move[MILL] < 0:
-            continue
-        base = load(_FROM_TO, 8 * move[BASE])
-        bits1 = partners[x, 0]
-        bits2 = partners[x, 1]
-        with1 = both(base, load(_TOGETHER, 8 * move[MILL]))
-        with2 = nothing
-        if move[MILL + 1] >= 0:
-            with2 = both(base, load(_TOGETHER, 8 * move[MILL + 1]))
-        for at in range(blocks.size):
-            block = blocks[at]
-            if block & move[SELECT] != move[VALUE]:
+        source_at = s0 + move[DISTANCE]
+        shift_left = np.uint64(move[LEFT])
+        shift_right = np.uint64(move[RIGHT])
+        for mill in range(2):
+            if move[MILL + mill] < 0:
                 continue
-            first = block & bits1 == bits1
-            second = block & bits2 == bits2
-            if first or second:
-                mask = either(with1 if first else nothing, with2 if second else nothing)
-                _or_block(source, s0 + 8 * block, out, o0 + 8 * block, mask, move)
+            select = move[SELECT] | partners[x, mill]
+            value = move[VALUE] | partners[x, mill]
+            mask = both(load(_FROM_TO, 8 * move[BASE]), load(_TOGETHER, 8 * move[MILL + mill]))
+            last = (total - 1) & ~select
+            z = np.int64(0)
+            at = np.int64(0)
+            while True:
+                block = z | value if all_valid else blocks[at]
+                if all_valid or block & select == value:
+                    moved = right(
+                        left(load(source, source_at + 8 * block), shift_left), shift_right
+                    )
+                    store(out, o0 + 8 * block, either(load(out, o0 + 8 * block), both(moved, mask)))
+                if all_valid:
+                    if z == last:
+                        break
+                    z = ((z | select) + 1) & ~select
+                else:
+                    at += 1
+                    if at == blocks.size:
+                        break

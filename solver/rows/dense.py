@@ -23,8 +23,8 @@ from solver.rows.column_moves import (
     MOST_MOVES,
     MOVE_NUMBERS,
     closing,
-    list_placements,
-    list_slides,
+    list_flights,
+    list_moves,
     quiet,
 )
 from solver.rows.permute import OFFSETS, pull
@@ -148,14 +148,13 @@ def column_constants(
                 captures[0, MARGIN : MARGIN + words] = columns
                 captures[1, MARGIN : MARGIN + words] = columns
             if flying[0]:
-                count = list_slides(free, True, True, moves, partners)
+                count = list_flights(free, moves, partners)
                 closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
                 closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
                 for y in range(words):
                     win[MARGIN + y] &= flying[1][y]
                     escape[MARGIN + y] &= flying[1][y]
-            count = list_slides(free, True, False, moves, partners)
-            count = list_placements(free, True, moves, partners, count)
+            count = list_moves(free, True, moves, partners)
             closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
             closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
         _set_constants(
@@ -275,14 +274,13 @@ def _or_column_moves(source, at, out, valid, free, protected, flying, moves, par
     """OR into out[MARGIN:] the values of the row at source[at:] behind C's quiet moves."""
     if flying[0]:
         _clear_blocks(extra, MARGIN, valid[0])
-        count = list_slides(free, protected, True, moves, partners)
+        count = list_flights(free, moves, partners)
         quiet(source, at, extra, MARGIN, valid, moves, partners, count)
         for x in range(valid[0].size):
             y = 8 * valid[0][x]
             may = both(load(extra, MARGIN + y), load(flying[1], y))
             store(out, MARGIN + y, either(load(out, MARGIN + y), may))
-    count = list_slides(free, protected, False, moves, partners)
-    count = list_placements(free, protected, moves, partners, count)
+    count = list_moves(free, protected, moves, partners)
     quiet(source, at, out, MARGIN, valid, moves, partners, count)
 
 

@@ -23,7 +23,9 @@ from solver.rows.workers import Workers
 ALL_CHANGED = LOSS_CHANGED | NOT_WIN_CHANGED
 
 # A row's evaluation costs as much as following about this many changes per word of it.
-_CHANGES_A_WORD = 1 / 16
+_CHANGES_A_WORD = 1 / 48
+# (That is with the usual number of slides from a row; the cost of a change grows with its square.)
+_USUAL_SLIDES = 15
 
 # Changes that wait in all queues of one side together.
 _QUEUE_ENTRIES = 1 << 25
@@ -47,6 +49,10 @@ class Queues:
     def __init__(self, shards: int) -> None:
         self.entries = np.empty((shards, _QUEUE_ENTRIES // shards), dtype=np.int64)
         self.used = [0] * shards
+
+    def sort(self, shard: int) -> None:
+        """Sort a shard's changes by row, so that those of a row are followed together."""
+        self.entries[shard][: self.used[shard]].sort()
 
     @property
     def overflowed(self) -> bool:
@@ -116,6 +122,7 @@ class RowSide(_Side):
         found = Queues(len(shards))
 
         def find(x: int) -> int:
+            changes.sort(x)
             return find_row_changes(
                 level.rows,
                 changes.entries[x],
@@ -207,9 +214,10 @@ class ColumnSide(_Side):
         workers: Workers,
     ) -> None:
         """Follow R's changes to C's predecessors."""
-        queues.used = workers.each(
-            len(shards),
-            lambda x: column_changes(
+
+        def follow(x: int) -> int:
+            changes.sort(x)
+            return column_changes(
                 self.level.rows,
                 changes.entries[x],
                 changes.used[x],
@@ -221,8 +229,9 @@ class ColumnSide(_Side):
                 self.planes.not_win,
                 self.escapes,
                 queues.entries[x],
-            ),
-        )
+            )
+
+        queues.used = workers.each(len(shards), follow)
 
 
 def solve_rounds(
@@ -248,7 +257,7 @@ def solve_rounds(
             queues = news
         else:
             changed = _dense_half_round(side, other, shards, all_rows, news, workers)
-            queues = news if _worth_following(news, changed, side, level) else None
+            queues = news if _worth_following(news, changed, side, level, row_side.links) else None
         done.append(HalfRound(side.name, not follow, changed, time.perf_counter() - clock))
         if all_rows:
             # The other side has seen none of this side's rows either.
@@ -284,8 +293,12 @@ def _collects(done: list[HalfRound]) -> bool:
     return len(done) > 1 and max(done[-1].changed, done[-2].changed) < _QUEUE_ENTRIES // 4
 
 
-def _worth_following(news: Queues | None, changed: int, side: _Side, level: Level) -> bool:
+def _worth_following(
+    news: Queues | None, changed: int, side: _Side, level: Level, links: Links
+) -> bool:
     """Whether following the collected changes costs less than evaluating rows."""
     if news is None or news.overflowed:
         return False
-    return changed < np.count_nonzero(side.news) * level.words * _CHANGES_A_WORD
+    slides = max(links.target.size / level.count, _USUAL_SLIDES)
+    a_word = _CHANGES_A_WORD * (_USUAL_SLIDES / slides) ** 2
+    return changed < np.count_nonzero(side.news) * level.words * a_word

@@ -142,7 +142,7 @@ def column_changes(
 ):
     """C's half-round in one shard; returns the number of new changes.
 
-    changes: int64[>= changed], of R's positions, queue: int64, for those of C's. flights: bool[c + 1],
+    changes: int64[>= changed], of R's positions, best sorted; queue: int64, for those of C's. flights: bool[c + 1],
     whether C flies with so many men on the board. A result past queue.size says that it overflowed.
     """
     count = np.int64(0)
@@ -224,39 +224,46 @@ def find_row_changes(
 ):
     """R's half-round, first part: what changes, reading only; returns how many were found.
 
-    changes: int64[>= changed], of C's positions. links: (start, target, symmetry, left_point,
+    changes: int64[>= changed], of C's positions, sorted. links: (start, target, symmetry, left_point,
     new_point, closes) of R's slides. found: int64, gets the changes of R's positions, with
     repetitions, one of the copies each. A result past found.size says that it overflowed.
     """
     start, target, symmetry, left_point, new_point, _ = links
     count = np.int64(0)
-    for e in range(changed):
-        kind = changes[e] & 1
-        x = changes[e] >> 1 & 0xFFFFFF
-        row = changes[e] >> 25
+    first = 0
+    while first < changed:
+        row = changes[first] >> 25
+        last = first
+        while last < changed and changes[last] >> 25 == row:
+            last += 1
         men = np.int64(rows[row])
-        column = expand(x, ALL_POINTS & ~men)
-        # Sliding back is a slide, so the predecessors' rows are those of this row's links.
+        free = ALL_POINTS & ~men
+        # Sliding back is a slide, so the predecessors' rows are those of this row's links. One link
+        # at a time for all changes of the row: the target row then stays in the cache.
         for link in range(start[row], start[row + 1]):
-            if column >> new_point[link] & 1:
-                continue
-            if column != 0 and closes_mill(men, left_point[link]):
-                continue
             to = np.int64(target[link])
-            there = image(symmetry[link], column)
-            at = compress(there, ALL_POINTS & ~np.int64(rows[to]))
-            if not _bit(not_win, to, words, at):
-                continue
-            if kind == LOSS:
+            there = ALL_POINTS & ~np.int64(rows[to])
+            taken = np.int64(1) << new_point[link]
+            closes = closes_mill(men, left_point[link])
+            for e in range(first, last):
+                x = changes[e] >> 1 & 0xFFFFFF
+                column = expand(x, free)
+                if column & taken or (closes and column != 0):
+                    continue
+                moved = image(symmetry[link], column)
+                at = compress(moved, there)
+                if not _bit(not_win, to, words, at):
+                    continue
+                kind = WIN if changes[e] & 1 == LOSS else LOSS
+                if kind == LOSS and (
+                    _bit(loss, to, words, at)
+                    or _row_escapes(rows, to, moved, at, words, links, other_not_win, escapes)
+                ):
+                    continue
                 if count < found.size:
-                    found[count] = _entry(to, at, WIN)
+                    found[count] = _entry(to, at, kind)
                 count += 1
-            elif not _bit(loss, to, words, at) and not _row_escapes(
-                rows, to, there, at, words, links, other_not_win, escapes
-            ):
-                if count < found.size:
-                    found[count] = _entry(to, at, LOSS)
-                count += 1
+        first = last
     return count
 
 
