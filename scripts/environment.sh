@@ -39,14 +39,19 @@ ensure_environment() {
     exec 9<"$root"
     if command -v flock >/dev/null; then flock 9; fi
     if is_installed "$stamp" "$wanted"; then return; fi
-    if ! "$python" -m pip --version >/dev/null 2>&1; then
+    # An installation that was cut off may have left half of a package behind.
+    unfinished=$environment/unfinished
+    if [ -e "$unfinished" ] || ! "$python" -m pip --version >/dev/null 2>&1; then
         base=$(find_python) || exit 2
         echo "lasker: making the environment $environment (first use only)" >&2
-        "$base" -m venv --clear "$environment" >&2 ||
-            fail "$base can't make $environment; install Python's venv module (python3-venv)"
+        if ! said=$("$base" -m venv --clear "$environment" 2>&1); then
+            echo "$said" | tail -n 5 >&2
+            fail "$base can't make $environment; it may lack the venv module (python3-venv)"
+        fi
     fi
     echo "lasker: installing the project and what it needs (first use only)" >&2
     log=$environment/install.log
+    : >"$unfinished"
     if ! "$python" -m pip install --disable-pip-version-check --editable "$root$1" >"$log" 2>&1
     then
         tail -n 5 "$log" >&2
@@ -54,5 +59,6 @@ ensure_environment() {
     fi
     echo "$wanted" >"$stamp.new"
     mv "$stamp.new" "$stamp"
+    rm "$unfinished"
     exec 9<&-
 }
