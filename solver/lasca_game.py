@@ -19,6 +19,8 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,21 +28,44 @@ from numba import njit
 from engine.lasca.index import LascaClass, classes
 from solver.lasca_kernels import (
     _BASE,
-    _RADIX,
+    _COLUMNS,
     _SIDE,
     MAX_MOVES,
     NOWHERE,
     OTHER,
     OWN,
     RECORD,
+    _capturers,
     _is_least_image,
+    _lowest,
+    _mirrored_mask,
     _moves,
     _put_men,
     _rank,
+    _rank_squares,
     _squares_of,
     group_rows,
 )
+from solver.lasca_steps import (
+    _OFFICER,
+    _SOLDIER,
+    MOST_COLUMNS,
+    Rows,
+    Scratch,
+    Steps,
+    _contents_of,
+    _enter_group,
+    _mirror_row,
+    _officers_row,
+    _steps_of,
+    new_rows,
+    new_scratch,
+    new_steps,
+)
 from solver.retrograde import DRAW, HOLE, LOSS, WIN, Expansion, Solution
+
+_NEVER = 1 << 30
+_FEWEST_CONTENTS = 2  # positions that share their squares, for which it pays to plan their steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +141,17 @@ class Family:
 
     @cached_property
     def bases(self) -> np.ndarray:
-        """int64[sides, officers, officers, columns + 1, columns + 1, 5, 5, 5] for `_rank`."""
+        """int64[sides, officers, officers, columns + 1, columns + 1, 5, 5, 5, 2] for `_rank`."""
         most = max(self.white_men, self.black_men) + 1
         columns = max(task.classes[0].columns for task in self.tasks) + 1
-        bases = np.full((self.sides, most, most, columns, columns, 5, 5, 5), NOWHERE, np.int64)
+        bases = np.full((self.sides, most, most, columns, columns, 5, 5, 5, 2), NOWHERE, np.int64)
         for task in self.tasks:
             first = task.first
             for of in task.classes:
                 place = (self.side(of), of.white_officers, of.black_officers, of.columns)
                 for group in of.groups:
-                    bases[(*place, *group[:4])] = first + group.base
+                    contents = prod(group.radices[5:])
+                    bases[(*place, *group[:4])] = (first + group.base, contents)
                 first += of.size
         return bases
 
@@ -137,6 +163,28 @@ class Family:
             first += of.size
 
 
+class Work(NamedTuple):
+    """What one thread works with: rows, steps and scratch as `solver.lasca_steps` has them, and
+    for `_moves` board (int32[27]) and after (int32[MAX_MOVES, 27])."""
+
+    rows: Rows
+    steps: Steps
+    scratch: Scratch
+    board: np.ndarray
+    after: np.ndarray
+
+
+def new_work() -> Work:
+    """The work space of one thread."""
+    return Work(
+        new_rows(),
+        new_steps(),
+        new_scratch(),
+        np.empty(RECORD, np.int32),
+        np.empty((MAX_MOVES, RECORD), np.int32),
+    )
+
+
 class StoppedError(Exception):
     """A task was given up because the job it belongs to ended."""
 
@@ -144,9 +192,8 @@ class StoppedError(Exception):
 class LascaGame:
     """A task as the engine asks for it (`solver.retrograde.IndexedGame`).
 
-    scores: uint8[family.size] or uint16, the values of all earlier tasks of the family.
-    With `keep`, expanded blocks are kept, so that the engine's later passes are cheap: 4 bytes an
-    internal move and 7 a position. Once `stop` is set, `expand` raises StoppedError.
+    scores: uint8[family.size] or uint16, the values of all earlier tasks of the family. Once
+    `stop` is set, `expand` raises StoppedError.
     """
 
     def __init__(
@@ -154,38 +201,20 @@ class LascaGame:
         family: Family,
         task: Task,
         scores: np.ndarray,
-        keep: bool = True,
         stop: threading.Event | None = None,
     ) -> None:
         self.size = task.size
         self._family = family
         self._task = task
         self._scores = scores
-        self._keep = keep
         self._stop = stop
-        self._kept: dict[tuple[int, int], tuple[np.ndarray, ...]] = {}
-        self._board = np.empty(RECORD, np.int32)
-        self._after = np.empty((MAX_MOVES, RECORD), np.int32)
-        self._successors = np.empty(1 << 16, np.uint32)
+        self._work = new_work()
+        self._successors = np.empty(1 << 18, np.uint32)
 
     def expand(self, start: int, stop: int) -> Expansion:
         """The moves of positions start..stop-1 of the task."""
         if self._stop is not None and self._stop.is_set():
             raise StoppedError(f"{self._task.name} was given up")
-        if (start, stop) not in self._kept:
-            found = self._expanded(start, stop)
-            if not self._keep:
-                return found
-            self._kept[start, stop] = (
-                found.outcome,
-                found.plies,
-                found.offsets.astype(np.uint32),
-                found.successors[: found.offsets[-1]].copy(),
-            )
-        outcome, plies, offsets, successors = self._kept[start, stop]
-        return Expansion(outcome, plies, offsets.astype(np.int64), successors)
-
-    def _expanded(self, start: int, stop: int) -> Expansion:
         count = stop - start
         outcome = np.empty(count, np.int8)
         plies = np.empty(count, np.uint16)
@@ -201,8 +230,7 @@ class LascaGame:
                 self._family.bases,
                 self._scores,
                 np.iinfo(self._scores.dtype).max,
-                self._board,
-                self._after,
+                self._work,
                 outcome,
                 plies,
                 offsets,
@@ -219,7 +247,7 @@ def enter_solution(family: Family, task: Task, solution: Solution, scores: np.nd
     """Writes a task's solution to its part of `scores`, holes with their mirror image's value."""
     part = scores[task.first : task.end]
     _score(solution.value, solution.plies, np.iinfo(scores.dtype).max, part)
-    _fill_holes(task.groups, task.first, task.end, family.bases, scores)
+    _fill_holes(task.groups, task.first, task.end, family.bases, new_rows(), new_scratch(), scores)
 
 
 def values_of(scores: np.ndarray) -> np.ndarray:
@@ -251,43 +279,37 @@ def _group_of(groups, index):
 
 
 @njit(cache=True, nogil=True)
+def _outcome(soonest, latest, draws):
+    """(outcome, plies) of the external moves: the soonest win and the latest loss, each in plies
+    from here, NEVER when there is none, and whether one draws."""
+    if soonest < _NEVER:
+        return WIN, soonest
+    return (DRAW, np.int64(0)) if draws else (LOSS, latest)
+
+
+@njit(cache=True, nogil=True)
 def _expand(
-    start,
-    stop,
-    groups,
-    first,
-    end,
-    bases,
-    scores,
-    draw,
-    board,
-    after,
-    outcome,
-    plies,
-    offsets,
-    successors,
+    start, stop, groups, first, end, bases, scores, draw, work, outcome, plies, offsets, successors
 ):
     """Expands positions start..stop-1 (numbers in the family) of the task first..end-1.
 
     groups int64[g, GROUP], bases int64[sides, ...], scores uint8/16[family], draw the score of a
-    draw; scratch board int32[27] and after int32[MAX_MOVES, 27]; writes outcome int8[n],
-    plies uint16[n], offsets int64[n + 1], successors uint32[m]. Returns `stop`, or the position at
-    which `successors` is too small, or -1 when a position has too many moves.
+    draw; work as `Work` says; writes outcome int8[n], plies uint16[n], offsets int64[n + 1],
+    successors uint32[m]. Returns `stop`, or the position at which `successors` is too small, or -1
+    when a position has too many moves.
     """
-    white = np.empty(RECORD, np.int64)
-    black = np.empty(RECORD, np.int64)
-    record = np.empty(RECORD, np.int32)
-    sides = bases.shape[0]
+    rows, steps, scratch = work.rows, work.steps, work.scratch
+    entries = rows.entries
     g = _group_of(groups, start)
     index = start
     used = np.int64(0)
     offsets[0] = 0
-    own, other = np.int64(0), np.int64(0)
     while index < stop:
         while g + 1 < groups.shape[0] and groups[g + 1, _BASE] <= index:
             g += 1
         group = groups[g]
-        contents = group[_RADIX + 5] * group[_RADIX + 6] * group[_RADIX + 7] * group[_RADIX + 8]
+        _enter_group(rows, group[_BASE])
+        contents = _contents_of(group)
         # All positions of one choice of squares, or as many as the block has.
         squares, number = divmod(index - group[_BASE], contents)
         own, other = _squares_of(squares, group)
@@ -299,36 +321,66 @@ def _expand(
                 offsets[index - start + 1] = used
                 index += 1
             continue
-        their_bases = bases[sides - 1 - group[_SIDE]]
-        while index < upto:
-            _put_men(number, group, own, other, white, black, record)
-            count = _moves(record, board, after)
-            if count < 0:
-                return np.int64(-1)
-            if used + count > successors.size:
+        their_bases = bases[bases.shape[0] - 1 - group[_SIDE]]
+        up, down = _capturers(own, other)
+        count = np.int64(-1)
+        officers_row = np.int64(-1)
+        if up == 0 and contents >= _FEWEST_CONTENTS and group[_COLUMNS] <= MOST_COLUMNS:
+            officers_row = _officers_row(group, own, other, rows, scratch)
+            if officers_row >= 0:
+                count = _steps_of(group, own, other, their_bases, rows, steps, scratch)
+        if count > 0 and used + (upto - index) * count > successors.size:
+            upto = min(upto, index + (successors.size - used) // count)
+            if upto == index:
                 return index
-            soonest, latest, draws = np.int64(1 << 30), np.int64(0), False
-            for k in range(count):
-                mirror = not _is_least_image(np.int64(after[k, OWN]), np.int64(after[k, OTHER]))
-                target = _rank(after[k], mirror, their_bases)
-                if first <= target < end:
-                    successors[used] = target - first
-                    used += 1
-                else:
-                    score = np.int64(scores[target])
-                    if score == draw:
-                        draws = True
-                    elif score & 1:
-                        latest = max(latest, score + 1)
-                    else:
-                        soonest = min(soonest, score + 1)
+        down_columns = _among(down, own)
+        while index < upto:
             i = index - start
-            if soonest < 1 << 30:
-                outcome[i], plies[i] = WIN, soonest
-            elif draws:
-                outcome[i], plies[i] = DRAW, 0
+            soonest, latest, draws = np.int64(_NEVER), np.int64(0), False
+            officers = np.int64(entries[officers_row + number]) if count >= 0 else np.int64(0)
+            if count >= 0 and down_columns & officers == 0:
+                for k in range(count):
+                    has_officer = officers >> steps.column[k] & 1
+                    if (steps.needs[k] == _OFFICER and not has_officer) or (
+                        steps.needs[k] == _SOLDIER and has_officer
+                    ):
+                        continue
+                    target = steps.target[k] + entries[steps.row[k] + number]
+                    if first <= target < end:
+                        successors[used] = target - first
+                        used += 1
+                    else:
+                        score = np.int64(scores[target])
+                        if score == draw:
+                            draws = True
+                        elif score & 1:
+                            latest = max(latest, score + 1)
+                        else:
+                            soonest = min(soonest, score + 1)
             else:
-                outcome[i], plies[i] = LOSS, latest
+                record = scratch.record
+                _put_men(number, group, own, other, scratch.white, scratch.black, record)
+                moves = _moves(record, work.board, work.after)
+                if moves < 0:
+                    return np.int64(-1)
+                if used + moves > successors.size:
+                    return index
+                for k in range(moves):
+                    after = work.after[k]
+                    mirror = not _is_least_image(np.int64(after[OWN]), np.int64(after[OTHER]))
+                    target = _rank(after, mirror, their_bases)
+                    if first <= target < end:
+                        successors[used] = target - first
+                        used += 1
+                    else:
+                        score = np.int64(scores[target])
+                        if score == draw:
+                            draws = True
+                        elif score & 1:
+                            latest = max(latest, score + 1)
+                        else:
+                            soonest = min(soonest, score + 1)
+            outcome[i], plies[i] = _outcome(soonest, latest, draws)
             offsets[i + 1] = used
             index += 1
             number += 1
@@ -336,26 +388,47 @@ def _expand(
 
 
 @njit(cache=True, nogil=True)
-def _fill_holes(groups, first, end, bases, scores):
+def _among(squares, own):
+    """Which columns of `own` are on the given squares: bit i for the i-th of them by square."""
+    found = np.int64(0)
+    i = 0
+    while own:
+        found |= (squares >> _lowest(own) & 1) << i
+        own &= own - 1
+        i += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _fill_holes(groups, first, end, bases, rows, scratch, scores):
     """Gives the positions of first..end-1 that are holes the score of their mirror image.
 
     groups int64[g, GROUP], bases int64[sides, ...], scores uint8/16[family].
     """
-    white = np.empty(RECORD, np.int64)
-    black = np.empty(RECORD, np.int64)
-    record = np.empty(RECORD, np.int32)
+    entries = rows.entries
     g = 0
     index = first
     while index < end:
         while g + 1 < groups.shape[0] and groups[g + 1, _BASE] <= index:
             g += 1
         group = groups[g]
-        contents = group[_RADIX + 5] * group[_RADIX + 6] * group[_RADIX + 7] * group[_RADIX + 8]
+        _enter_group(rows, group[_BASE])
+        contents = _contents_of(group)
         own, other = _squares_of((index - group[_BASE]) // contents, group)
         if _is_least_image(own, other):
             index += contents
             continue
-        for number in range(contents):
-            _put_men(number, group, own, other, white, black, record)
-            scores[index] = scores[_rank(record, True, bases[group[_SIDE]])]
-            index += 1
+        row = np.int64(-1)
+        if contents >= _FEWEST_CONTENTS and group[_COLUMNS] <= MOST_COLUMNS:
+            row = _mirror_row(group, own, other, rows, scratch)
+        if row >= 0:
+            squares = _rank_squares(_mirrored_mask(own), _mirrored_mask(other))[0]
+            image = group[_BASE] + squares * contents
+            for number in range(contents):
+                scores[index + number] = scores[image + entries[row + number]]
+        else:
+            for number in range(contents):
+                record = scratch.record
+                _put_men(number, group, own, other, scratch.white, scratch.black, record)
+                scores[index + number] = scores[_rank(record, True, bases[group[_SIDE]])]
+        index += contents

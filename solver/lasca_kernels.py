@@ -200,6 +200,20 @@ def _turn(record, out):
 
 
 @njit(cache=True, nogil=True)
+def _capturers(own, other):
+    """Masks of the mover's columns that can capture going up, and of those that could going down
+    if they have an officer."""
+    empty = ~(own | other)
+    up = (own & _CAN_JUMP[0] & other >> 4 & empty >> 8) | (
+        own & _CAN_JUMP[1] & other >> 3 & empty >> 6
+    )
+    down = (own & _CAN_JUMP[2] & other << 3 & empty << 6) | (
+        own & _CAN_JUMP[3] & other << 4 & empty << 8
+    )
+    return up, down
+
+
+@njit(cache=True, nogil=True)
 def _moves(record, board, after):
     """All moves of a record (int32[27]); returns their number, -1 if over MAX_MOVES.
 
@@ -208,12 +222,7 @@ def _moves(record, board, after):
     """
     own, other = np.int64(record[OWN]), np.int64(record[OTHER])
     empty = ~(own | other)
-    up = (own & _CAN_JUMP[0] & other >> 4 & empty >> 8) | (
-        own & _CAN_JUMP[1] & other >> 3 & empty >> 6
-    )
-    down = (own & _CAN_JUMP[2] & other << 3 & empty << 6) | (
-        own & _CAN_JUMP[3] & other << 4 & empty << 8
-    )
+    up, down = _capturers(own, other)
     board[:] = record
     count = 0
     starts = up | down
@@ -474,25 +483,51 @@ def _is_least_image(own, other):
 
 
 @njit(cache=True, nogil=True)
-def _rank(record, mirror, bases):
-    """The number of a record (int32[27]), or of its mirror image, in a family of classes.
+def _rank_squares(own, other):
+    """Digits 1 to 5 of an index as one number, and the group's p, u, t and v."""
+    on_7, on_1 = own >> 21, own & _RANK_1
+    above = own & ~_RANK_1
+    white, u, t = _popcount(own), _popcount(on_7), _popcount(on_1)
+    middle = elsewhere = rank_1 = np.int64(0)
+    seen = 0
+    rest = above & ~_RANK_7
+    while rest:
+        seen += 1
+        middle += _BINOMIAL[_lowest(rest) - 4, seen]
+        rest &= rest - 1
+    v = 0
+    rest = other & _RANK_1
+    while rest:
+        s = _lowest(rest)
+        rest &= rest - 1
+        v += 1
+        rank_1 += _BINOMIAL[s - _popcount(on_1 & (1 << s) - 1), v]
+    seen = 0
+    rest = other & ~_RANK_1
+    while rest:
+        s = _lowest(rest)
+        rest &= rest - 1
+        seen += 1
+        elsewhere += _BINOMIAL[s - 4 - _popcount(above & (1 << s) - 1), seen]
+    number = _COLEX[on_7] * _BINOMIAL[4, t] + _COLEX[on_1]
+    number = number * _BINOMIAL[17, white - u - t] + middle
+    number = number * _BINOMIAL[4 - t, v] + rank_1
+    number = number * _BINOMIAL[21 - white + t, seen] + elsewhere
+    return number, white, u, t, v
 
-    bases (int64[white officers + 1, black officers + 1, columns + 1, columns + 1, 5, 5, 5]) holds
-    the first number of each group by its class's officers and columns and by the group's p, u, t,
-    v, or NOWHERE, which then is the result.
+
+@njit(cache=True, nogil=True)
+def _rank_men(record, mirror, own, other):
+    """Digits 6 to 9 of an index as one number, and how many officers there are of each colour.
+
+    own, other: the masks of the record (int32[27]), mirrored if `mirror` is true.
     """
-    own, other = np.int64(record[OWN]), np.int64(record[OTHER])
-    if mirror:
-        own, other = _mirrored_mask(own), _mirrored_mask(other)
-    occupied = own | other
-    columns = _popcount(occupied)
-    white = _popcount(own)
-    black = columns - white
-    middle = middle_seen = elsewhere = elsewhere_seen = np.int64(0)
+    rest = own | other
+    columns = _popcount(rest)
     white_shares = black_shares = whites_seen = blacks_seen = np.int64(0)
     white_line = black_line = white_men = black_men = np.int64(0)
+    officers_bound_white = officers_bound_black = np.int64(0)
     passed = np.int64(0)
-    rest = occupied
     while rest:
         s = _lowest(rest)
         rest &= rest - 1
@@ -500,10 +535,8 @@ def _rank(record, mirror, bases):
         ranks, top, low = code & _RANKS, code >> _TOP & _COUNT, code >> _LOW
         upper, lower = ranks & (1 << top) - 1, ranks >> top
         if own >> s & 1:
-            if 4 <= s < 21:
-                middle_seen += 1
-                middle += _BINOMIAL[s - 4, middle_seen]
             bound = _RANK_7 >> s & 1
+            officers_bound_white += bound
             white_line |= upper >> bound << white_men
             white_men += top - bound
             black_line |= lower << black_men
@@ -511,11 +544,8 @@ def _rank(record, mirror, bases):
             whites_seen += top - 1
             blacks_seen += low
         else:
-            if s >= 4:
-                elsewhere_seen += 1
-                free_below = s - 4 - _popcount(own & ~_RANK_1 & (1 << s) - 1)
-                elsewhere += _BINOMIAL[free_below, elsewhere_seen]
             bound = _RANK_1 >> s & 1
+            officers_bound_black += bound
             black_line |= upper >> bound << black_men
             black_men += top - bound
             white_line |= lower << white_men
@@ -526,26 +556,33 @@ def _rank(record, mirror, bases):
         if passed < columns:
             white_shares += _BINOMIAL[whites_seen + passed - 1, passed]
             black_shares += _BINOMIAL[blacks_seen + passed - 1, passed]
-    on_7, on_1 = own >> 21, own & _RANK_1
-    u, t = _popcount(on_7), _popcount(on_1)
-    v = black - elsewhere_seen
-    # Black's squares on rank 1, numbered among those White leaves free.
-    rank_1 = np.int64(0)
-    black_on_1 = other & _RANK_1
-    seen = 0
-    while black_on_1:
-        s = _lowest(black_on_1)
-        black_on_1 &= black_on_1 - 1
-        seen += 1
-        rank_1 += _BINOMIAL[s - _popcount(on_1 & (1 << s) - 1), seen]
     white_officers, black_officers = _popcount(white_line), _popcount(black_line)
-    number = _COLEX[on_7] * _BINOMIAL[4, t] + _COLEX[on_1]
-    number = number * _BINOMIAL[17, white - u - t] + middle
-    number = number * _BINOMIAL[4 - t, v] + rank_1
-    number = number * _BINOMIAL[21 - white + t, black - v] + elsewhere
-    number = number * _BINOMIAL[whites_seen + columns - 1, columns - 1] + white_shares
-    number = number * _BINOMIAL[blacks_seen + columns - 1, columns - 1] + black_shares
+    number = white_shares * _BINOMIAL[blacks_seen + columns - 1, columns - 1] + black_shares
     number = number * _BINOMIAL[white_men, white_officers] + _COLEX[white_line]
     number = number * _BINOMIAL[black_men, black_officers] + _COLEX[black_line]
-    base = bases[white_officers + u, black_officers + v, columns, white, u, t, v]
-    return base + number if base != NOWHERE else NOWHERE
+    return number, white_officers + officers_bound_white, black_officers + officers_bound_black
+
+
+# The last axis of `bases`: the first number of a group, and how many positions share their squares.
+FIRST, CONTENTS = 0, 1
+
+
+@njit(cache=True, nogil=True)
+def _rank(record, mirror, bases):
+    """The number of a record (int32[27]), or of its mirror image, in a family of classes.
+
+    bases (int64[white officers + 1, black officers + 1, columns + 1, columns + 1, 5, 5, 5, 2])
+    holds FIRST and CONTENTS of each group by its class's officers and columns and by the group's
+    p, u, t and v. Where FIRST is NOWHERE, that is the result.
+    """
+    own, other = np.int64(record[OWN]), np.int64(record[OTHER])
+    if mirror:
+        own, other = _mirrored_mask(own), _mirrored_mask(other)
+    squares, white, u, t, v = _rank_squares(own, other)
+    men, white_officers, black_officers = _rank_men(record, mirror, own, other)
+    columns = _popcount(own | other)
+    base = bases[white_officers, black_officers, columns, white, u, t, v, FIRST]
+    if base == NOWHERE:
+        return base
+    contents = bases[white_officers, black_officers, columns, white, u, t, v, CONTENTS]
+    return base + squares * contents + men

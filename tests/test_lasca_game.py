@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,19 +13,20 @@ import pytest
 
 from engine.lasca import Position
 from engine.lasca.index import classes, locate
-from solver.lasca_game import Family, LascaGame, enter_solution, values_of
-from solver.retrograde import DRAW, LOSS, WIN, solve
+from solver.lasca_game import Family, LascaGame, Task, enter_solution, values_of
+from solver.lasca_kernels import OTHER, OWN, _is_least_image, _rank, successors, to_record
+from solver.retrograde import DRAW, HOLE, LOSS, WIN, Expansion, solve
 
 DATA = Path(__file__).parent / "data"
 FAMILIES = [Family(1, 1), Family(2, 1), Family(2, 2), Family(3, 1)]
 OUTCOME = {"win": WIN, "draw": DRAW, "loss": LOSS}
 
 
-def solved(family: Family, keep: bool = True) -> np.ndarray:
+def solved(family: Family, remember: int = 1 << 30) -> np.ndarray:
     scores = np.zeros(family.size, np.uint8)
     for task in family.tasks:
-        game = LascaGame(family, task, scores, keep)
-        enter_solution(family, task, solve(game, np.uint8), scores)
+        solution = solve(LascaGame(family, task, scores), np.uint8, remember)
+        enter_solution(family, task, solution, scores)
     return scores
 
 
@@ -118,8 +120,54 @@ def test_mirror_images_have_the_same_value(tables):
                 assert tables[family][first:end][index] == tables[family][first:end][mirrored]
 
 
-def test_blocks_kept_or_made_again_give_the_same(tables):
-    assert np.array_equal(solved(Family(2, 1), keep=False), tables[Family(2, 1)])
+def test_moves_remembered_or_asked_for_again_give_the_same(tables):
+    assert np.array_equal(solved(Family(2, 1), remember=0), tables[Family(2, 1)])
+
+
+@pytest.mark.parametrize(
+    "family", [Family(2, 2), Family(4, 1), Family(11, 11, officers_only=True, max_columns=2)],
+    ids=str,
+)  # fmt: skip
+def test_planned_steps_are_the_moves(family):
+    """What is planned for all contents of some squares, against the moves of each record."""
+    scores = np.random.default_rng(61).integers(0, 256, family.size, np.uint8)
+    rng = random.Random(67)
+    for task in family.tasks:
+        for _ in range(10):
+            start = rng.randrange(task.size)
+            stop = min(start + 50, task.size)
+            moves = LascaGame(family, task, scores).expand(start, stop)
+            for i in range(stop - start):
+                if moves.outcome[i] != HOLE:
+                    assert expansion_of(moves, i) == one_by_one(family, task, start + i, scores)
+
+
+def expansion_of(moves: Expansion, i: int) -> tuple[int, int, list[int]]:
+    inside = moves.successors[moves.offsets[i] : moves.offsets[i + 1]]
+    return int(moves.outcome[i]), int(moves.plies[i]), sorted(inside.tolist())
+
+
+def one_by_one(
+    family: Family, task: Task, index: int, scores: np.ndarray
+) -> tuple[int, int, list[int]]:
+    """(outcome, plies, internal successors) of a position from the moves of its record."""
+    of, first, _ = next(p for p in family.parts(task) if p[1] <= task.first + index < p[2])
+    record = to_record(of.unrank(task.first + index - first))
+    bases = family.bases[family.sides - 1 - family.side(of)]
+    inside, won, lost, draws = [], [], [0], False
+    for after in successors(record):
+        mirror = not _is_least_image(int(after[OWN]), int(after[OTHER]))
+        number = _rank(after, mirror, bases)
+        if task.first <= number < task.end:
+            inside.append(int(number) - task.first)
+            continue
+        score = int(scores[number])
+        draws |= score == 255
+        if score != 255:
+            (lost if score % 2 else won).append(score + 1)
+    outcome = WIN if won else DRAW if draws else LOSS
+    plies = min(won) if won else 0 if draws else max(lost)
+    return outcome, plies, sorted(inside)
 
 
 def test_every_task_leads_to_itself_and_earlier_ones_only():
