@@ -11,8 +11,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from databases.reader import TableFile
+if TYPE_CHECKING:
+    from databases.reader import TableFile
 
 _BLOCK_OVERHEAD = 500
 """Bytes that a cached block takes besides its own: key, entry and object headers."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,7 +43,7 @@ class Family:
     """The tables of one game and set of rules.
 
     folder: relative to the root of all tables. rules, board: what every header must hold.
-    options: those that choose these rules on the command line.
+    scope: the options of `lasker solve` that make a table, given its name and a position in it.
     """
 
     game: str
@@ -51,7 +51,7 @@ class Family:
     suffix: str
     rules: Mapping[str, object]
     board: str
-    options: tuple[str, ...] = ()
+    scope: Callable[[str, object], list[str]]
 
     def path(self, root: Path, table: str) -> Path:
         """The file of a table under the root of all tables."""
@@ -59,9 +59,8 @@ class Family:
 
     def command(self, root: Path, table: str, position: object = "POSITION") -> str:
         """The command line that makes a table, or at least the value of a position in it."""
-        scope = _morris_scope(table) if self.game == "morris" else _lasca_scope(table, position)
-        words = ["lasker", "solve", self.game, *scope, *self.options, "--tables", str(root)]
-        return shlex.join(words)
+        words = ["lasker", "solve", self.game, *self.scope(table, position)]
+        return shlex.join([*words, "--tables", str(root)])
 
 
 @cache
@@ -74,8 +73,13 @@ def morris_family(flying: str) -> Family:
     from engine.morris.board import fingerprint
 
     rules = Rules(flying=flying)
-    options = () if rules == Rules() else ("--flying", flying)
-    return Family("morris", f"morris/{flying}", ".wdl", rules.named(), fingerprint(), options)
+
+    def scope(table: str, _position: object) -> list[str]:
+        # The greater of the two totals of a unit bounds both.
+        men = int(re.fullmatch(r"r\d+c(\d+)k\d+", table)[1])
+        return ["--men", str(men), *([] if rules == Rules() else ["--flying", flying])]
+
+    return Family("morris", f"morris/{flying}", ".wdl", rules.named(), fingerprint(), scope)
 
 
 @cache
@@ -84,7 +88,13 @@ def lasca_family() -> Family:
     from engine.lasca import Rules
     from engine.lasca.board import fingerprint
 
-    return Family("lasca", "lasca/classes", ".tbl", Rules().named(), fingerprint())
+    return Family("lasca", "lasca/classes", ".tbl", Rules().named(), fingerprint(), _scope_of_class)
+
+
+@cache
+def explored_family() -> Family:
+    """The tables of sets of Lasca positions explored from one, see `databases.explored`."""
+    return replace(lasca_family(), folder="lasca/explored", scope=_scope_of_position)
 
 
 def morris_place(position: MorrisPosition) -> Place:
@@ -103,13 +113,8 @@ def lasca_place(position: LascaPosition) -> Place:
     return Place(of.name, LASCA_SECTION, index)
 
 
-def _morris_scope(table: str) -> list[str]:
-    """The options that select the unit of a table: the greater of its totals bounds it."""
-    return ["--men", str(int(re.fullmatch(r"r\d+c(\d+)k\d+", table)[1]))]
-
-
-def _lasca_scope(table: str, position: object) -> list[str]:
-    """The options that select the class of a table, if one of the batch jobs makes it."""
+def _scope_of_class(table: str, position: object) -> list[str]:
+    """The options that make the table of a class, or if no batch job does, solve the position."""
     from engine.lasca.rules import MEN_PER_SIDE
 
     pattern = r"w(\d+)b(\d+)-W(\d+)B(\d+)-c(\d+)"
@@ -119,4 +124,8 @@ def _lasca_scope(table: str, position: object) -> list[str]:
     all_officers = men == [white_officers, black_officers] == [MEN_PER_SIDE] * 2
     if all_officers and columns <= LASCA_MOST_OFFICER_COLUMNS:
         return ["--officers", "--columns", str(columns)]
+    return _scope_of_position(table, position)
+
+
+def _scope_of_position(_table: str, position: object) -> list[str]:
     return ["--from", str(position)]

@@ -1,48 +1,34 @@
-"""Sets of Lasca positions solved from one of them, as files that a look-up can search.
+"""Sets of Lasca positions solved from one of them, kept as tables that are searched by key.
 
-What is reached from a position of the real game fills no class densely, so such a set is stored as
-the sorted packed positions (`engine.lasca.packing`) with value and plies. A file is
+What is reached from a position of the real game fills no class densely, so the table of such a set
+holds the packed positions themselves (`engine.lasca.packing`) as ascending keys beside value and
+plies. Each set is a table of its own, named after the position it was explored from.
 
-    magic 8 bytes, u32 format version, u32 header size, u32 CRC-32 of the header; the header, JSON;
-    then the blocks: each a zstd frame with content size and checksum, of n entries: int64[n] high
-    words, int64[n] low words, int8[n] values (1, 0, -1 for the player to move), uint16[n] plies,
-    65535 where only the value is certain.
-
-The header names game, rules and board, the position explored from, how many positions were found
-and whether that is all, and for each block its size and its first position. All numbers are little
-endian. Invariant: entries ascend over the whole file, and a file under its own name is whole.
+Invariant: a set says of each position what is certain whatever lies beyond it, so several sets that
+hold a position never contradict each other; one may know the plies where another does not.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import struct
-import zlib
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import zstandard
 
-from databases.catalog import lasca_family
-from databases.errors import CorruptTableError, UnsupportedVersionError, WrongRulesError
-from databases.writer import TEMPORARY_SUFFIX, explained, sync_folder
+from databases.catalog import explored_family
+from databases.format import UNKNOWN_PLIES
+from databases.reader import TableFile
+from databases.store import Store
+from databases.writer import Section
 from engine.lasca import Position
 from engine.lasca.packing import LOW_BITS, pack
 
-FOLDER = "lasca/explored"
-SUFFIX = ".pos"
-UNKNOWN_PLIES = 65535
+EXPLORED_SECTION = "white"
+"""The one section of such a table: the positions as they are packed, White to move."""
 
-_MAGIC = b"LASKPOS\x1a"
-_VERSION = 1
-_FRONT = struct.Struct("<8sIII")
-_BLOCK_ENTRIES = 1 << 14
-_COLUMNS = (("high", "<i8"), ("low", "<i8"), ("value", "i1"), ("plies", "<u2"))
+_KEY_BYTES = 12
 
 
 @dataclass(frozen=True)
@@ -72,149 +58,49 @@ class PositionSet:
         value, plies = int(self.value[at]), int(self.plies[at])
         return value, None if value == 0 or plies == UNKNOWN_PLIES else plies
 
+    def keys(self) -> np.ndarray:
+        """uint8[n, bytes of a key]: the packed positions, most significant byte first."""
+        numbers = np.empty((self.high.size, 2), ">u8")
+        # The two words of LOW_BITS and more bits, pushed together.
+        high, low = self.high.astype(np.uint64), self.low.astype(np.uint64)
+        numbers[:, 0] = high >> np.uint64(64 - LOW_BITS)
+        numbers[:, 1] = high << np.uint64(LOW_BITS) | low
+        return np.ascontiguousarray(numbers.view(np.uint8)[:, 16 - _KEY_BYTES :])
 
-def explored_path(root: Path, start: Position) -> Path:
-    """The file of the set explored from a position; the same for its symmetric images."""
-    digest = hashlib.sha256(f"{pack(start):x}".encode()).hexdigest()[:16]
-    return root / FOLDER / f"{digest}{SUFFIX}"
+
+def key_of(position: Position) -> bytes:
+    """The key of a position: the same for its mirror image and its colour-swapped half turn."""
+    return pack(position).to_bytes(_KEY_BYTES, "big")
 
 
-def write_explored(root: Path, start: Position, found: PositionSet) -> Path:
-    """Writes the set explored from `start`, replacing an older one; returns its file.
+def table_name(start: Position) -> str:
+    """The table of the set explored from a position; the same for its symmetric images."""
+    return hashlib.sha256(key_of(start)).hexdigest()[:16]
 
-    Raises NoSpaceError, StoreAccessError.
+
+def write_explored(root: Path, start: Position, found: PositionSet) -> None:
+    """Write the set explored from `start`, replacing an older one.
+
+    Raises StoreBusyError, NoSpaceError, StoreAccessError.
     """
-    path = explored_path(root, start)
-    compressor = zstandard.ZstdCompressor(level=3, write_checksum=True, write_content_size=True)
-    frames, firsts = [], []
-    for first in range(0, found.high.size, _BLOCK_ENTRIES):
-        span = slice(first, first + _BLOCK_ENTRIES)
-        arrays = (getattr(found, name)[span].astype(kind) for name, kind in _COLUMNS)
-        frames.append(compressor.compress(b"".join(array.tobytes() for array in arrays)))
-        firsts.append(int(found.high[first]) << LOW_BITS | int(found.low[first]))
-    family = lasca_family()
-    header = json.dumps(
-        {
-            "game": family.game,
-            "rules": dict(family.rules),
-            "board": family.board,
-            "start": str(start),
-            "entries": int(found.high.size),
-            "explored": found.explored,
-            "complete": found.complete,
-            "block_entries": _BLOCK_ENTRIES,
-            "blocks": [
-                {"size": len(frame), "first": f"{number:x}"}
-                for frame, number in zip(frames, firsts, strict=True)
-            ],
-        }
-    ).encode()
-    front = _FRONT.pack(_MAGIC, _VERSION, len(header), zlib.crc32(header))
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
-    with explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.writelines((front, header, *frames))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-            sync_folder(path.parent)
-        except BaseException:
-            with suppress(OSError):  # the error that led here is the one to report
-                temporary.unlink()
-            raise
-    return path
+    win, loss = (np.packbits(found.value == value, bitorder="little") for value in (1, -1))
+    section = Section(EXPLORED_SECTION, found.value.size, win, loss, found.plies, keys=found.keys())
+    about = {"start": str(start), "explored": found.explored, "complete": found.complete}
+    store = Store(root, explored_family())
+    with store.lock():
+        store.write(table_name(start), [section], about=about)
 
 
-class ExploredFile:
-    """One file of explored positions.
-
-    Raises CorruptTableError, UnsupportedVersionError and WrongRulesError; FileNotFoundError.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with path.open("rb") as file:
-            front = file.read(_FRONT.size)
-            if len(front) < _FRONT.size or not front.startswith(_MAGIC):
-                raise CorruptTableError(path, "front", "it is no set of explored positions")
-            _, version, size, check = _FRONT.unpack(front)
-            if version != _VERSION:
-                raise UnsupportedVersionError(path, version, _VERSION)
-            header = file.read(size)
-        if len(header) != size or zlib.crc32(header) != check:
-            raise CorruptTableError(path, "header", "checksum mismatch")
-        self.header = json.loads(header)
-        family = lasca_family()
-        wanted = {"game": family.game, "rules": dict(family.rules), "board": family.board}
-        for what, value in wanted.items():
-            if self.header[what] != value:
-                raise WrongRulesError(path, what, str(self.header[what]), str(value))
-        self._firsts = [int(block["first"], 16) for block in self.header["blocks"]]
-        self._sizes = [block["size"] for block in self.header["blocks"]]
-        self._offsets = np.cumsum([_FRONT.size + size, *self._sizes]).tolist()
-
-    def look_up(self, position: Position) -> tuple[int, int | None] | None:
-        """As PositionSet.look_up. Raises CorruptTableError."""
-        number = pack(position)
-        # The last block that begins at or before the position.
-        at = sum(first <= number for first in self._firsts) - 1
-        return self.block(at).look_up(position) if at >= 0 else None
-
-    def block(self, number: int) -> PositionSet:
-        """The positions of one block. Raises CorruptTableError."""
-        return _block(self, number)
-
-    def read_block(self, number: int) -> PositionSet:
-        """The positions of one block, read from the disk."""
-        place = f"block {number}"
-        with self.path.open("rb") as file:
-            file.seek(self._offsets[number])
-            frame = file.read(self._sizes[number])
-        first = number * self.header["block_entries"]
-        entries = min(self.header["block_entries"], self.header["entries"] - first)
-        try:
-            if zstandard.frame_content_size(frame) != entries * _entry_bytes():
-                raise CorruptTableError(self.path, place, "it has not the size it should have")
-            data = zstandard.ZstdDecompressor().decompress(frame)
-        except zstandard.ZstdError as error:
-            reason = f"it does not decompress: {error}"
-            raise CorruptTableError(self.path, place, reason) from error
-        arrays, start = [], 0
-        for _, kind in _COLUMNS:
-            arrays.append(np.frombuffer(data, kind, entries, start))
-            start += arrays[-1].nbytes
-        return PositionSet(*arrays, self.header["explored"], self.header["complete"])
+def explored_tables(root: Path) -> Iterator[str]:
+    """The names of the tables of explored sets under the folder of all tables, in order."""
+    family = explored_family()
+    for path in sorted((root / family.folder).glob(f"*{family.suffix}")):
+        yield path.name.removesuffix(family.suffix)
 
 
-def _entry_bytes() -> int:
-    return sum(np.dtype(kind).itemsize for _, kind in _COLUMNS)
-
-
-@lru_cache(maxsize=32)
-def _block(file: ExploredFile, number: int) -> PositionSet:
-    return file.read_block(number)
-
-
-def explored_files(root: Path) -> list[Path]:
-    """The files of explored positions under the folder of all tables, by name."""
-    return sorted((root / FOLDER).glob(f"*{SUFFIX}"))
-
-
-def look_up_explored(root: Path, position: Position) -> tuple[int, int | None] | None:
-    """Value and plies of a position from any explored set that holds it, or None.
-
-    A set that tells the plies is preferred. Raises as ExploredFile does.
-    """
-    best = None
-    for path in explored_files(root):
-        found = _opened(path, path.stat().st_mtime_ns).look_up(position)
-        if found is not None and (best is None or best[1] is None):
-            best = found
-    return best
-
-
-@lru_cache(maxsize=32)
-def _opened(path: Path, _modified: int) -> ExploredFile:
-    return ExploredFile(path)
+def look_up_in(table: TableFile, position: Position) -> tuple[int, int | None] | None:
+    """As PositionSet.look_up, from an open table. Raises CorruptTableError."""
+    index = table.find(EXPLORED_SECTION, key_of(position))
+    if index is None:
+        return None
+    return table.value(EXPLORED_SECTION, index), table.plies(EXPLORED_SECTION, index)

@@ -40,6 +40,9 @@ INDEX_ENTRY_SIZE = 8
 # Values as they are written into the index for a block in which all are alike.
 DRAW, LOSS, WIN = 0, 1, 2
 
+UNKNOWN_PLIES = 65535
+"""Stands for the plies of a win or loss of which only the value is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class SectionInfo:
@@ -47,8 +50,10 @@ class SectionInfo:
 
     `entries` positions, of which `win`, `draw`, `loss` for the mover. `plies_bytes` is 0 where no
     distances are stored, else the bytes of one of them. `longest_win` and `longest_loss` are the
-    greatest distances in plies, None where there are none. `content` is a checksum (hex) of all
-    values and plies that does not depend on how they were compressed, see `content_checksum`.
+    greatest distances in plies, None where there are none. `key_bytes` is 0 where a position is
+    found by its index; else each has a key of so many bytes, and `first_keys` holds the first key
+    (hex) of each block. `content` is a checksum (hex) of all values, plies and keys that does not
+    depend on how they were compressed, see `content_checksum`.
     """
 
     name: str
@@ -59,6 +64,8 @@ class SectionInfo:
     plies_bytes: int
     longest_win: int | None
     longest_loss: int | None
+    key_bytes: int
+    first_keys: tuple[str, ...]
     content: str
 
     @property
@@ -69,15 +76,31 @@ class SectionInfo:
                 return value
         return None
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of blocks of the section, in their order in the file."""
+        kinds = (("values", True), ("plies", self.plies_bytes), ("keys", self.key_bytes))
+        return tuple(kind for kind, stored in kinds if stored)
+
+    def raw_size(self, kind: str, entries: int) -> int:
+        """The bytes of a block of `entries` positions, uncompressed."""
+        if kind == "values":
+            return 2 * bitmap_size(entries)
+        return entries * (self.plies_bytes if kind == "plies" else self.key_bytes)
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a table file says about itself; `rules` holds every rule option of the game."""
+    """What a table file says about itself.
+
+    `rules` holds every rule option of the game, `about` what else the writer has to say.
+    """
 
     game: str
     rules: Mapping[str, object]
     board: str
     name: str
+    about: Mapping[str, object]
     created_by: Mapping[str, str]
     block_entries: int
     sections: tuple[SectionInfo, ...]
@@ -166,7 +189,10 @@ def decode_header(raw: bytes, path: Path) -> Header:
     """The inverse of `encode_header`; CorruptTableError where a field is missing or absurd."""
     try:
         fields = json.loads(raw)
-        sections = tuple(SectionInfo(**section) for section in fields.pop("sections"))
+        sections = tuple(
+            SectionInfo(**{**section, "first_keys": tuple(section["first_keys"])})
+            for section in fields.pop("sections")
+        )
         header = Header(sections=sections, **fields)
         check_header(header)
     # Whatever shape the JSON has, it is not the shape of a header.
@@ -180,8 +206,9 @@ def check_header(header: Header) -> None:
     texts = (header.game, header.board, header.name, *(s.name for s in header.sections))
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a name that is no text")
-    if not isinstance(header.rules, Mapping) or not isinstance(header.created_by, Mapping):
-        raise ValueError("rules or versions that are no object")
+    objects = (header.rules, header.about, header.created_by)
+    if not all(isinstance(fields, Mapping) for fields in objects):
+        raise ValueError("rules, about or created_by that is no object")
     if not _is_count(header.block_entries) or not header.block_entries:
         raise ValueError(f"blocks of {header.block_entries!r} entries")
     if header.block_entries % 64:
@@ -197,6 +224,11 @@ def check_header(header: Header) -> None:
         longest = (section.longest_win, section.longest_loss)
         if not all(plies is None or _is_count(plies) for plies in longest):
             raise ValueError(f"section {section.name} has no number as longest distance")
+        if not _is_count(section.key_bytes):
+            raise ValueError(f"section {section.name} has keys of {section.key_bytes!r} bytes")
+        keys = blocks_of(section.entries, header.block_entries) if section.key_bytes else 0
+        if [len(bytes.fromhex(key)) for key in section.first_keys] != [section.key_bytes] * keys:
+            raise ValueError(f"section {section.name} has not a first key for each block")
 
 
 def _is_count(number: object) -> bool:

@@ -10,6 +10,7 @@ else is an error of errors.py. A Tables object may be used from several threads.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -18,6 +19,7 @@ from databases.cache import BlockCache, OpenFiles
 from databases.catalog import (
     Family,
     Place,
+    explored_family,
     lasca_family,
     lasca_place,
     morris_family,
@@ -107,7 +109,10 @@ class Tables:
             except MissingTableError:
                 if position.is_lost():
                     return Value(-1, 0)
-                raise
+                found = self._read_explored(position)
+                if found is None:
+                    raise
+                return found
         rules = rules or MorrisRules()
         if position.is_short_of_men:  # no table holds such a position
             return Value(-1 if position.is_lost(rules) else 1, None)
@@ -121,25 +126,30 @@ class Tables:
 
     def _read(self, family: Family, place: Place, position: object, with_plies: bool) -> Value:
         table, section, index = place
+        try:
+            with self._open(family, table) as file:
+                wdl = file.value(section, index)
+                return Value(wdl, file.plies(section, index) if with_plies and wdl else None)
+        except MissingTableError as error:
+            command = family.command(self.root, table, position)
+            raise MissingTableError(f"{table} {section}", error.path, command) from error
 
-        def open_file() -> TableFile:
-            try:
-                return open_table(self.root, family, table)
-            except MissingTableError as error:
-                command = family.command(self.root, table, position)
-                raise MissingTableError(f"{table} {section}", error.path, command) from error
+    def _read_explored(self, position: LascaPosition) -> Value | None:
+        """The value of a position from the sets explored, best one that tells the plies."""
+        from databases.explored import explored_tables, look_up_in
 
-        with self._files.use((family.folder, table), open_file) as file:
-            number, offset = file.place(section, index)
+        best = None
+        for table in explored_tables(self.root):
+            with self._open(explored_family(), table) as file:
+                found = look_up_in(file, position)
+            if found is not None and (best is None or best.plies is None):
+                best = Value(*found)
+        return best
 
-            def block(kind: str) -> bytes | int:
-                key = (file.identity, section, kind, number)
-                return self._blocks.get(key, lambda: file.block(section, kind, number))
-
-            wdl = file.value_in(block("values"), offset)
-            if not with_plies or not wdl or not file.sections[section].plies_bytes:
-                return Value(wdl, None)
-            return Value(wdl, file.plies_in(section, block("plies"), offset))
+    def _open(self, family: Family, table: str) -> AbstractContextManager[TableFile]:
+        return self._files.use(
+            (family.folder, table), lambda: open_table(self.root, family, table, self._blocks)
+        )
 
 
 def open_tables(

@@ -11,18 +11,22 @@ from __future__ import annotations
 import os
 import threading
 import zlib
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import zstandard
 
 from databases import format as layout
 from databases.errors import CorruptTableError, WrongRulesError
+
+if TYPE_CHECKING:
+    from databases.cache import BlockCache
 
 # Blocks read and decompressed by a thread at once.
 _BATCH_BLOCKS = 32
@@ -40,7 +44,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The run of blocks of one kind in one section: its "values", or its "plies"."""
+    """The run of blocks of one kind in one section: its "values", its "plies" or its "keys"."""
 
     info: layout.SectionInfo
     kind: str
@@ -49,13 +53,9 @@ class _Part:
     @property
     def largest(self) -> int:
         """The greatest number that may stand for a block whose entries are all alike."""
+        if self.kind == "keys":
+            return -1  # keys are never alike
         return layout.WIN if self.kind == "values" else 256**self.info.plies_bytes - 1
-
-    def raw_size(self, entries: int) -> int:
-        """The bytes of a block of `entries` positions, uncompressed."""
-        if self.kind == "values":
-            return 2 * layout.bitmap_size(entries)
-        return self.info.plies_bytes * entries
 
     def place(self, number: int) -> str:
         """The name of block `number` in error messages."""
@@ -75,17 +75,19 @@ class TableFile:
     """An open table file.
 
     `header` is what the file says about itself, `sections` the SectionInfo of each section by
-    name, in the order of the file, `size` the bytes of the file. `identity` differs between files
-    of different content. Raises OSError when there is no such file or it may not be opened,
-    CorruptTableError, or UnsupportedVersionError. Opening reads the ends of the file only.
+    name, in the order of the file, `size` the bytes of the file. `value`, `plies` and `find` keep
+    the blocks they read in `cache`, if there is one. Raises OSError when there is no such file or
+    it may not be opened, CorruptTableError, or UnsupportedVersionError. Opening reads the ends of
+    the file only.
 
     >>> with TableFile(Path("morris/board/r03c03k03.wdl")) as table:  # doctest: +SKIP
     ...     table.value("R3", 0)
     1
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, cache: BlockCache | None = None) -> None:
         self.path = Path(path)
+        self._cache = cache
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             self._open()
@@ -127,40 +129,12 @@ class TableFile:
                 raise WrongRulesError(self.path, what, str(found[what]), str(want))
 
     def value(self, section: str, index: int) -> int:
-        """The value -1, 0, 1 (mover's view) of entry `index`; raises as `place` and `block`."""
-        block, offset = self.place(section, index)
-        return self.value_in(self.block(section, "values", block), offset)
+        """The value -1, 0, 1 (mover's view) of entry `index` of a section.
 
-    def plies(self, section: str, index: int) -> int | None:
-        """The plies to the end of the game of entry `index`; None for draws or where not stored."""
-        block, offset = self.place(section, index)
-        if not self.sections[section].plies_bytes or self.value(section, index) == 0:
-            return None
-        return self.plies_in(section, self.block(section, "plies", block), offset)
-
-    def place(self, section: str, index: int) -> tuple[int, int]:
-        """The block of a section that holds entry `index`, and the entry's number in it.
-
-        Raises IndexError, or CorruptTableError where the file has no such section.
+        Raises IndexError, or CorruptTableError, also where the file has no such section.
         """
-        if section not in self.sections:
-            raise CorruptTableError(self.path, "header", f"there is no section {section}")
-        entries = self.sections[section].entries
-        if not 0 <= index < entries:
-            raise IndexError(f"{self.path}: section {section} has {entries} entries, not {index}")
-        return divmod(index, self.header.block_entries)
-
-    def block(self, section: str, kind: str, number: int) -> bytes | int:
-        """Block `number` of a section's "values" or "plies", uncompressed and checked.
-
-        A block whose entries are all alike is the number that stands for them instead: DRAW, LOSS,
-        WIN of format.py, or the plies. Raises CorruptTableError.
-        """
-        part = self._parts[section, kind]
-        return self._expand(part, number, self._stored(part, number))
-
-    def value_in(self, block: bytes | int, offset: int) -> int:
-        """The value of entry `offset` of a values block, as `block` returned it."""
+        number, offset = self._place(section, index)
+        block = self._block(self._parts[section, "values"], number)
         if isinstance(block, int):
             return (0, -1, 1)[block]
         byte, bit = divmod(offset, 8)
@@ -168,12 +142,36 @@ class TableFile:
             return 1
         return -(block[len(block) // 2 + byte] >> bit & 1)
 
-    def plies_in(self, section: str, block: bytes | int, offset: int) -> int:
-        """The plies of entry `offset` of a plies block, as `block` returned it."""
-        if isinstance(block, int):
-            return block
+    def plies(self, section: str, index: int) -> int | None:
+        """The plies to the end of the game of entry `index`; None for draws and where not known.
+
+        Raises as `value`.
+        """
+        number, offset = self._place(section, index)
         width = self.sections[section].plies_bytes
-        return int.from_bytes(block[offset :: len(block) // width], "little")
+        if not width or self.value(section, index) == 0:
+            return None
+        plies = self._block(self._parts[section, "plies"], number)
+        if isinstance(plies, bytes):
+            plies = int.from_bytes(plies[offset :: len(plies) // width], "little")
+        return None if plies == layout.UNKNOWN_PLIES else plies
+
+    def find(self, section: str, key: bytes) -> int | None:
+        """The index of the entry with a key, in a section with keys, or None. Raises as `value`."""
+        info = self._info(section)
+        if len(key) != info.key_bytes:
+            raise ValueError(f"keys of section {section} have {info.key_bytes} bytes: {key.hex()}")
+        number = bisect_right(info.first_keys, key.hex()) - 1
+        if number < 0:
+            return None
+        block = self._block(self._parts[section, "keys"], number)
+        planes = np.frombuffer(block, np.uint8).reshape(len(key), -1)
+        first, last = 0, planes.shape[1]
+        for plane, byte in zip(planes, np.frombuffer(key, np.uint8), strict=True):
+            # Between first and last all bytes before are alike, so these ascend.
+            here = plane[first:last]
+            first, last = (first + int(here.searchsorted(byte, side)) for side in ("left", "right"))
+        return number * self.header.block_entries + first if first < last else None
 
     def planes(
         self,
@@ -193,7 +191,7 @@ class TableFile:
             raise ValueError(f"section {section} needs bitmaps of {size} bytes")
 
         def store(part: _Part, number: int) -> None:
-            block = self._expand(part, number, self._stored(part, number))
+            block = self._read_block(part, number)
             first, last = self._span(part.info, number)
             span = slice(first // 8, layout.bitmap_size(last))
             if isinstance(block, bytes):
@@ -220,7 +218,7 @@ class TableFile:
         plies = np.zeros(info.entries, np.uint8 if info.plies_bytes == 1 else np.uint16)
 
         def store(part: _Part, number: int) -> None:
-            block = self._expand(part, number, self._stored(part, number))
+            block = self._read_block(part, number)
             first, last = self._span(info, number)
             if isinstance(block, int):
                 plies[first:last] = block
@@ -240,8 +238,8 @@ class TableFile:
                 contents.append(checked.content)
                 win += checked.win
                 loss += checked.loss
-            if info.plies_bytes:
-                checks = self._each_block(name, "plies", threads, self._check_block)
+            for kind in info.kinds[1:]:
+                checks = self._each_block(name, kind, threads, self._check_block)
                 contents += [checked.content for checked in checks]
             if (win, loss) != (info.win, info.loss):
                 raise CorruptTableError(self.path, f"section {name}", "its counts are not as said")
@@ -264,15 +262,16 @@ class TableFile:
             raise CorruptTableError(self.path, "header", "checksum mismatch")
         self.header = layout.decode_header(raw, self.path)
         self.sections = {section.name: section for section in self.header.sections}
-        # The index holds a checksum of every block, so its own stands for the content.
-        self.identity = (str(self.path), trailer.index_crc, trailer.header_crc)
+        # The index holds a checksum of every block, so its own stands for the content: a file that
+        # is replaced while its blocks are cached has another identity.
+        self._identity = (str(self.path), trailer.index_crc, trailer.header_crc)
         self._place_blocks(index, trailer.index_offset)
 
     def _place_blocks(self, index: bytes, blocks_end: int) -> None:
         self._parts: dict[tuple[str, str], _Part] = {}
         blocks = 0
         for name, info in self.sections.items():
-            for kind in ("values", "plies") if info.plies_bytes else ("values",):
+            for kind in info.kinds:
                 self._parts[name, kind] = _Part(info, kind, blocks)
                 blocks += layout.blocks_of(info.entries, self.header.block_entries)
         if len(index) != blocks * layout.INDEX_ENTRY_SIZE:
@@ -289,6 +288,32 @@ class TableFile:
             return os.pread(self._descriptor, size, offset)
         except OSError as error:  # a failing disk
             raise CorruptTableError(self.path, place, f"read error: {error.strerror}") from error
+
+    def _info(self, section: str) -> layout.SectionInfo:
+        if section not in self.sections:
+            raise CorruptTableError(self.path, "header", f"there is no section {section}")
+        return self.sections[section]
+
+    def _place(self, section: str, index: int) -> tuple[int, int]:
+        """The block of a section that holds entry `index`, and the entry's number in it."""
+        entries = self._info(section).entries
+        if not 0 <= index < entries:
+            raise IndexError(f"{self.path}: section {section} has {entries} entries, not {index}")
+        return divmod(index, self.header.block_entries)
+
+    def _block(self, part: _Part, number: int) -> bytes | int:
+        """A block, uncompressed and checked, from the cache if it is there.
+
+        A block whose entries are all alike is the number that stands for them instead: DRAW, LOSS,
+        WIN of format.py, or the plies.
+        """
+        if self._cache is None:
+            return self._read_block(part, number)
+        key = (self._identity, part.first_block + number)
+        return self._cache.get(key, lambda: self._read_block(part, number))
+
+    def _read_block(self, part: _Part, number: int) -> bytes | int:
+        return self._expand(part, number, self._stored(part, number))
 
     def _stored(self, part: _Part, number: int) -> bytes | int:
         """The frame of a block as it stands in the file, or the number that stands for it."""
@@ -309,7 +334,7 @@ class TableFile:
         if isinstance(stored, int):
             return stored
         first, last = self._span(part.info, number)
-        size = part.raw_size(last - first)
+        size = part.info.raw_size(part.kind, last - first)
         try:
             # The size first: a frame made to burst must not be given the memory.
             if zstandard.frame_content_size(stored) != size:

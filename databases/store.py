@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from databases.cache import BlockCache
 from databases.catalog import Family
 from databases.errors import (
     CorruptTableError,
@@ -155,6 +156,7 @@ class Store:
         name: str,
         sections: Iterable[Section],
         *,
+        about: Mapping[str, object] | None = None,
         created_by: Mapping[str, str] | None = None,
         threads: int = 1,
         level: int = DEFAULT_LEVEL,
@@ -171,6 +173,7 @@ class Store:
             fingerprint=self.family.board,
             name=name,
             sections=sections,
+            about=about,
             created_by=created_by,
             threads=threads,
             level=level,
@@ -305,15 +308,15 @@ class Store:
                 sync_folder(self.folder)
 
 
-def open_table(root: Path, family: Family, name: str) -> TableFile:
-    """The open table `name` of a family under `root`.
+def open_table(root: Path, family: Family, name: str, cache: BlockCache | None = None) -> TableFile:
+    """The open table `name` of a family under `root`; see TableFile for `cache`.
 
     Raises MissingTableError, CorruptTableError, UnsupportedVersionError, WrongRulesError, or
     StoreAccessError when the file may not be read; OSError when too many files are open.
     """
     path = family.path(root, name)
     try:
-        table = TableFile(path)
+        table = TableFile(path, cache)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingTableError(name, path, family.command(root, name)) from error
     except PermissionError as error:

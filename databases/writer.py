@@ -42,7 +42,9 @@ class Section:
 
     Bit i % 8 of byte i // 8 of `win` (`loss`) is set when position i is a win (loss) for the
     mover; a position in neither is a draw, one in both is an error, as are bits past the end.
-    win, loss: uint8[ceil(entries / 8)]. plies: uint8 or uint16 [entries], 0 for draws, or None.
+    win, loss: uint8[ceil(entries / 8)]. plies: uint8 or uint16 [entries], 0 for draws and
+    UNKNOWN_PLIES of format.py where not known, or None. keys: uint8[entries, bytes of a key], most
+    significant byte first, ascending, or None where the index follows from the position.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Section:
     win: np.ndarray
     loss: np.ndarray
     plies: np.ndarray | None = None
+    keys: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def write_table(
     fingerprint: str,
     name: str,
     sections: Iterable[Section],
+    about: Mapping[str, object] | None = None,
     created_by: Mapping[str, str] | None = None,
     threads: int = 1,
     level: int = DEFAULT_LEVEL,
@@ -89,10 +93,10 @@ def write_table(
     """Write the table `name` to `path`, replacing a file that is there.
 
     `sections` may be a generator; the arrays of a section are not touched any more when the next
-    one is asked for, so it may use them again. `created_by` goes into the header as it is (the
-    solver's version, say) and must not hold anything that differs from run to run. `level` is
-    zstd's. Raises ValueError for bitmaps that are no section, NoSpaceError when the disk is full,
-    StoreAccessError when the folder cannot be written; then no new file is left behind.
+    one is asked for, so it may use them again. `about` and `created_by` (the solver's version, say)
+    go into the header as they are and must not hold anything that differs from run to run. `level`
+    is zstd's. Raises ValueError for arrays that are no section, NoSpaceError when the disk is
+    full, StoreAccessError when the folder cannot be written; then no new file is left behind.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
     fields = dict(
@@ -100,6 +104,7 @@ def write_table(
         rules=dict(rules),
         board=fingerprint,
         name=name,
+        about=dict(about or {}),
         created_by={**(created_by or {}), "zstd": _zstd_version()},
         block_entries=block_entries,
     )
@@ -218,15 +223,13 @@ def _write_section(
         sink.write(b"".join(block.frame for block in batch))
         for block in batch:
             index.append((len(block.frame), block.check))
-            contents.append(
-                (False, layout.frame_content_checksum(block.frame))
-                if block.frame
-                else (True, block.check)
-            )
+            content = layout.frame_content_checksum(block.frame) if block.frame else block.check
+            contents.append((not block.frame, content))
             win += block.win
             loss += block.loss
             longest_win = max(longest_win, block.longest_win)
             longest_loss = max(longest_loss, block.longest_loss)
+    firsts = [] if section.keys is None else section.keys[:: frames.block_entries]
     return layout.SectionInfo(
         name=section.name,
         entries=section.entries,
@@ -236,6 +239,8 @@ def _write_section(
         plies_bytes=plies_bytes,
         longest_win=longest_win if longest_win >= 0 else None,
         longest_loss=longest_loss if longest_loss >= 0 else None,
+        key_bytes=0 if section.keys is None else section.keys.shape[1],
+        first_keys=tuple(key.tobytes().hex() for key in firsts),
         content=layout.content_checksum(contents),
     )
 
@@ -252,6 +257,14 @@ def _check_section(section: Section) -> None:
         or section.plies.shape != (section.entries,)
     ):
         raise ValueError(f"section {section.name}: plies must be uint8 or uint16, one an entry")
+    keys = section.keys
+    if keys is not None and (
+        keys.dtype != np.uint8
+        or keys.ndim != 2
+        or len(keys) != section.entries
+        or not keys.flags.c_contiguous
+    ):
+        raise ValueError(f"section {section.name}: keys must be contiguous uint8, a row an entry")
 
 
 def _plies_bytes(section: Section) -> int:
@@ -266,7 +279,7 @@ class _Frames:
 
     def __init__(self, level: int, block_entries: int, threads: int) -> None:
         self._level = level
-        self._block_entries = block_entries
+        self.block_entries = block_entries
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
@@ -278,13 +291,15 @@ class _Frames:
             self._pool.shutdown(cancel_futures=True)
 
     def pack(self, section: Section, plies_bytes: int) -> Iterator[list[_Packed]]:
-        """The value blocks of a section, then its plies blocks, some at a time."""
-        span = _BATCH_BLOCKS * self._block_entries
+        """The value blocks of a section, its plies blocks, its key blocks; some at a time."""
+        span = _BATCH_BLOCKS * self.block_entries
         starts = range(0, section.entries, span)
         calls = [(self._pack_values, section, start, start + span) for start in starts]
         if section.plies is not None:
             pack_plies = partial(self._pack_plies, plies_bytes)
             calls += [(pack_plies, section, start, start + span) for start in starts]
+        if section.keys is not None:
+            calls += [(self._pack_keys, section, start, start + span) for start in starts]
         return self._in_order(calls)
 
     def _in_order(self, calls: list[tuple[Callable, Section, int, int]]) -> Iterator[list[_Packed]]:
@@ -309,8 +324,8 @@ class _Frames:
 
     def _blocks(self, section: Section, start: int, stop: int) -> Iterator[tuple[int, int]]:
         stop = min(stop, section.entries)
-        for first in range(start, stop, self._block_entries):
-            yield first, min(first + self._block_entries, stop)
+        for first in range(start, stop, self.block_entries):
+            yield first, min(first + self.block_entries, stop)
 
     def _pack_values(self, section: Section, start: int, stop: int) -> list[_Packed]:
         compressor = self._compressor()
@@ -349,7 +364,10 @@ class _Frames:
                 )
             if plies[~(decided[0] | decided[1])].any():
                 raise ValueError(f"section {section.name}: a draw has plies")
-            longest = [int(plies[mask].max(initial=0)) if mask.any() else -1 for mask in decided]
+            known = plies != layout.UNKNOWN_PLIES
+            longest = [
+                int(plies[mask & known].max()) if (mask & known).any() else -1 for mask in decided
+            ]
             if (plies == plies[0]).all():
                 packed.append(_Packed(b"", int(plies[0]), 0, 0, *longest))
                 continue
@@ -357,6 +375,21 @@ class _Frames:
             planes = [(plies >> 8 * byte).astype(np.uint8) for byte in range(plies_bytes)]
             frame = compressor.compress(np.concatenate(planes))
             packed.append(_Packed(frame, zlib.crc32(frame), 0, 0, *longest))
+        return packed
+
+    def _pack_keys(self, section: Section, start: int, stop: int) -> list[_Packed]:
+        compressor = self._compressor()
+        # With the last key before, so that the order is checked across blocks too. As strings of
+        # a fixed length keys compare byte by byte.
+        rows = section.keys[max(0, start - 1) : stop]
+        keys = rows.view(f"S{rows.shape[1]}")[:, 0]
+        if not (keys[1:] > keys[:-1]).all():
+            raise ValueError(f"section {section.name}: keys do not ascend")
+        packed = []
+        for first, last in self._blocks(section, start, stop):
+            # All first bytes, then all second bytes: neighbouring keys begin alike.
+            frame = compressor.compress(np.ascontiguousarray(section.keys[first:last].T))
+            packed.append(_Packed(frame, zlib.crc32(frame)))
         return packed
 
 

@@ -50,7 +50,7 @@ def read(raw, header, blocks, name, index):
         count = -(-section["entries"] // header["block_entries"])
         if section["name"] == name:
             break
-        first += count * (2 if section["plies_bytes"] else 1)
+        first += count * (1 + (section["plies_bytes"] > 0) + (section["key_bytes"] > 0))
     need(section["name"] == name and 0 <= index < section["entries"], f"has no {name} {index}")
     number, entry = divmod(index, header["block_entries"])
     value = block(first + number)
@@ -96,4 +96,4 @@ if len(sys.argv) == 2:
 else:
     where = place(sys.argv[2]) if len(sys.argv) == 3 else (sys.argv[2], int(sys.argv[3]))
     value, plies = read(*table, *where)
-    print(*where, ("draw", "loss", "win")[value], plies)
+    print(*where, ("draw", "loss", "win")[value], "unknown" if plies == 65535 else plies)

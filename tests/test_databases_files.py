@@ -216,6 +216,65 @@ def test_index_outside_the_section(tmp_path) -> None:
             table.planes("s", out=(np.zeros(3, np.uint8), np.zeros(3, np.uint8)))
 
 
+def keyed_section(name: str, keys: list[bytes], seed: int = 0) -> Section:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-1, 2, len(keys))
+    plies = np.where(values, rng.integers(0, 300, len(keys)), 0).astype(np.uint16)
+    rows = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1)
+    return Section(name, len(keys), *bitmaps(values), plies, rows)
+
+
+@given(
+    keys=st.integers(1, 9).flatmap(
+        lambda size: st.sets(st.binary(min_size=size, max_size=size), min_size=1, max_size=300)
+    ),
+    others=st.lists(st.binary(min_size=1, max_size=9), max_size=20),
+    threads=st.sampled_from((1, 2)),
+)
+def test_entries_are_found_by_key(tmp_path_factory, keys, others, threads) -> None:
+    path = tmp_path_factory.mktemp("t") / "t"
+    ordered = sorted(keys)
+    write(path, keyed_section("s", ordered), random_section("t", 300), threads=threads)
+    with TableFile(path) as table:
+        table.check()
+        for index, key in enumerate(ordered):
+            assert table.find("s", key) == index
+        size = len(ordered[0])
+        for other in others:
+            other = other.ljust(size, b"\0")[:size]
+            expected = ordered.index(other) if other in keys else None
+            assert table.find("s", other) == expected
+
+
+def test_no_keys_and_keys_of_another_size(tmp_path) -> None:
+    empty = Section("s", 0, *bitmaps(np.zeros(0)), keys=np.zeros((0, 4), np.uint8))
+    write(tmp_path / "t", empty, random_section("t", 300))
+    with TableFile(tmp_path / "t") as table:
+        assert table.find("s", b"four") is None
+        with pytest.raises(ValueError, match="have 4 bytes"):
+            table.find("s", b"other")
+        with pytest.raises(ValueError, match="have 0 bytes"):
+            table.find("t", b"four")
+        with pytest.raises(CorruptTableError, match="no section"):
+            table.find("u", b"four")
+
+
+@pytest.mark.parametrize(
+    "keys", [[b"b", b"a"], [b"a", b"a"], [bytes([n]) for n in (*range(128), 128, 128)]]
+)
+def test_keys_that_do_not_ascend_are_refused(tmp_path, keys) -> None:
+    with pytest.raises(ValueError, match="do not ascend"):
+        write(tmp_path / "t", keyed_section("s", keys))
+
+
+def test_plies_that_are_not_known(tmp_path) -> None:
+    plies = np.array([layout.UNKNOWN_PLIES, 3, layout.UNKNOWN_PLIES, 0, 2], np.uint16)
+    write(tmp_path / "t", section("s", np.array([1, 1, -1, 0, -1]), plies))
+    with TableFile(tmp_path / "t") as table:
+        assert [table.plies("s", i) for i in range(5)] == [None, 3, None, None, 2]
+        assert (table.sections["s"].longest_win, table.sections["s"].longest_loss) == (3, 2)
+
+
 # Damage
 
 
@@ -225,6 +284,8 @@ def damaged_reads(path: Path) -> None:
         for name, info in table.sections.items():
             table.planes(name)
             table.plies_array(name)
+            if info.key_bytes:
+                table.find(name, bytes(info.key_bytes - 1) + b"\x07")
             for index in range(info.entries):
                 table.value(name, index)
                 table.plies(name, index)
@@ -240,7 +301,14 @@ def whole(tmp_path_factory) -> bytes:
     values[128:256] = 0
     plies = rng.integers(0, 300, 400).astype(np.uint16)
     plies[values == 0] = 0
-    write(path, section("R3", values), section("R2", values, plies), random_section("R1", 50))
+    keys = [n.to_bytes(3, "big") for n in range(7, 7 * 151, 7)]
+    write(
+        path,
+        section("R3", values),
+        section("R2", values, plies),
+        random_section("R1", 50),
+        keyed_section("K", keys),
+    )
     return path.read_bytes()
 
 

@@ -33,14 +33,19 @@ from databases import (
 from databases.cache import BlockCache
 from databases.catalog import (
     LASCA_SECTION,
+    explored_family,
     lasca_family,
     lasca_place,
     morris_family,
     morris_place,
 )
+from databases.explored import PositionSet, table_name, write_explored
+from databases.format import UNKNOWN_PLIES
+from databases.probe import Value
 from databases.writer import Section
 from engine.lasca import Position as LascaPosition
 from engine.lasca.index import LascaClass, classes
+from engine.lasca.packing import LOW_BITS, pack
 from engine.morris import Position, Rules
 from engine.morris.index import Subspace, position_at, subspaces_of_level
 
@@ -152,6 +157,42 @@ def test_lasca_game_that_is_over_needs_no_table(tmp_path) -> None:
     with open_tables(tmp_path) as tables:
         value = tables.probe(LascaPosition.parse("W:d4bw"))
     assert (value.wdl, value.plies) == (-1, 0)
+
+
+def explored_set(start: LascaPosition, plies: int) -> PositionSet:
+    """A made-up set of a position and its successors: all won, in so many plies."""
+    numbers = sorted({pack(position) for position in (start, *(p for _, p in start.successors()))})
+    high, low = np.array([divmod(number, 1 << LOW_BITS) for number in numbers]).T
+    count = len(numbers)
+    all_plies = np.full(count, plies, np.uint16)
+    return PositionSet(high, low, np.ones(count, np.int8), all_plies, count, False)
+
+
+def test_explored_sets_answer_where_no_table_does(root, tmp_path) -> None:
+    start = LascaPosition.parse("W:c1B b6WBbbbbBB d6wWwwWw c7Wwwwbbb")
+    with open_tables(tmp_path) as tables:
+        with pytest.raises(MissingTableError, match="--from"):
+            tables.probe(start)
+        write_explored(tmp_path, start, explored_set(start, UNKNOWN_PLIES))
+        for position in (start, start.mirrored(), start.colours_swapped()):
+            assert tables.probe(position) == Value(1, None)
+    after = start.successors()[0][1]
+    write_explored(tmp_path, after, explored_set(after, 6))
+    with open_tables(tmp_path) as tables:
+        assert tables.probe(start) == Value(1, None)
+        # The set that knows the plies is preferred, whichever name comes first.
+        assert tables.probe(after) == tables.probe(after.mirrored()) == Value(1, 6)
+        assert tables.get_wdl(LascaPosition.START) is None
+    Store(tmp_path, explored_family()).check(table_name(start.mirrored()))
+
+
+def test_explored_set_does_not_stand_above_a_table(tmp_path) -> None:
+    write_lasca(tmp_path)
+    start = LascaPosition.parse("W:a1w c3b g7b")
+    with open_tables(tmp_path) as tables:
+        before = tables.probe(start)
+        write_explored(tmp_path, start, explored_set(start, 499))
+        assert tables.probe(start) == before
 
 
 def test_missing_table_names_subspace_and_command(tmp_path) -> None:

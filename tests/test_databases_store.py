@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,9 @@ from databases.errors import (
 from databases.store import LOCK, MANIFEST, Store
 from databases.writer import Section
 
-FAMILY = Family("morris", "morris/board", ".wdl", {"flying": "board"}, "f" * 64)
+FAMILY = Family(
+    "morris", "morris/board", ".wdl", {"flying": "board"}, "f" * 64, lambda *_: ["--men", "3"]
+)
 NAMES = ("r03c03k00", "r03c03k01", "r03c03k02")
 
 
@@ -211,7 +214,7 @@ def test_leftovers_are_removed_under_the_lock_only(store) -> None:
 
 
 def test_table_of_other_rules_is_refused(store) -> None:
-    other = Store(store.root, Family("morris", "morris/board", ".wdl", {"flying": "off"}, "f" * 64))
+    other = Store(store.root, replace(FAMILY, rules={"flying": "off"}))
     with pytest.raises(WrongRulesError, match=r"'board'.*'off'"):
         other.has(NAMES[0])
     with pytest.raises(WrongRulesError), other.lock():

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from naive_lasca import random_position
 
-from databases import CorruptTableError, Store, Tables, lasca_family, open_tables
-from databases.explored import (
-    UNKNOWN_PLIES,
-    ExploredFile,
-    explored_path,
-    look_up_explored,
-    write_explored,
+from databases import (
+    CorruptTableError,
+    MissingTableError,
+    Store,
+    Tables,
+    lasca_family,
+    open_tables,
 )
+from databases.catalog import explored_family
+from databases.explored import table_name, write_explored
+from databases.format import UNKNOWN_PLIES
 from engine.lasca import Position
 from engine.lasca.index import LascaClass, classes
 from engine.lasca.packing import LOW_BITS, pack, unpack
@@ -146,13 +149,24 @@ def test_the_kernels_pack_as_the_readable_code_does():
         assert np.array_equal(record, to_record(unpack(number)))
 
 
+def look_up_explored(root, position):
+    """Value and plies as a look-up finds them in the sets explored, or None."""
+    with open_tables(root) as tables:
+        try:
+            value = tables.probe(position)
+        except MissingTableError:
+            return None
+    return value.wdl, value.plies
+
+
 def test_what_is_written_is_looked_up_again(tmp_path):
     position = Position.parse("W:d4w f6bW")
     found = solve_from(position, 100_000)
     assert look_up_explored(tmp_path, position) is None
-    path = write_explored(tmp_path, position, found)
-    assert path == explored_path(tmp_path, position.mirrored())
-    assert ExploredFile(path).header["start"] == str(position)
+    write_explored(tmp_path, position, found)
+    with Store(tmp_path, explored_family()).open(table_name(position.mirrored())) as table:
+        assert table.header.about["start"] == str(position)
+        assert table.header.about["complete"] is found.complete
     for _, reached in positions_of(found, 11):
         value = found.probe(reached)
         assert look_up_explored(tmp_path, reached) == (value.wdl, value.plies)
@@ -182,14 +196,17 @@ def test_several_blocks_and_the_set_that_knows_the_plies(tmp_path):
 
 def test_damage_is_recognised(tmp_path):
     position = Position.parse("W:d4w f6bW")
-    path = write_explored(tmp_path, position, solve_from(position, 100_000))
+    write_explored(tmp_path, position, solve_from(position, 100_000))
+    store = Store(tmp_path, explored_family())
+    store.check(table_name(position))
+    path = store.path(table_name(position))
     whole = path.read_bytes()
     for at in (0, 14, 30, 200, len(whole) // 2, len(whole) - 1):
         damaged = bytearray(whole)
         damaged[at] ^= 0x10
         path.write_bytes(damaged)
         with pytest.raises(CorruptTableError):
-            ExploredFile(path).read_block(0)
+            store.check(table_name(position))
     path.write_bytes(whole[:-5])
     with pytest.raises(CorruptTableError):
-        ExploredFile(path).read_block(0)
+        look_up_explored(tmp_path, position)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ def test_it_is_short_and_plain() -> None:
 def test_values_and_plies_at_a_place(tmp_path) -> None:
     path = tmp_path / "t"
     draws = np.zeros(40, np.uint8)
+    keys = np.arange(301, dtype=">u4").view(np.uint8).reshape(301, 4)
     write_table(
         path,
         game="morris",
@@ -62,7 +64,7 @@ def test_values_and_plies_at_a_place(tmp_path) -> None:
         sections=[
             random_section("R1", 300),
             Section("R2", 320, draws, draws),
-            random_section("R3", 301, np.uint8),
+            replace(random_section("R3", 301, np.uint8), keys=keys),
             random_section("R4", 500, np.uint16),
         ],
     )
