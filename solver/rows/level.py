@@ -50,17 +50,27 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
+class Reduced:
+    """The unit (r, c - 1) with C to move, which R's captures lead to.
+
+    start: int64[rows], where the words of each of the level's rows begin in the planes; rows without
+    a mill are never looked at.
+    """
+
+    planes: Planes
+    start: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
 class Inputs:
     """The final values that the conversions of a level lead to; None where there are none.
 
-    above: R's placements (None: no man in hand). reduced: R's captures, the unit (r, c - 1) with C
-    to move (None: C has lost); its row of row number x begins at reduced_start[x]. taken: C's
-    captures, level k - 1 of the unit (r - 1, c) with R to move (None: R has lost, or k = 0).
+    captures: of R on this level. above: R's placements (None: no man in hand). taken: C's captures,
+    level k - 1 of the unit (r - 1, c) with R to move (None: R then has lost, or k = 0).
     """
 
+    captures: Captures
     above: Arrivals | None
-    reduced: Planes | None
-    reduced_start: np.ndarray
     taken: Planes | None
 
 
@@ -78,15 +88,17 @@ class SolvedLevel:
     rounds: list[HalfRound]
 
 
-def capture_values(level: Level, men: int, inputs: Inputs, workers: Workers) -> Captures:
-    """What R gains by taking one of C's `men` men, on the level's rows with a mill."""
+def capture_values(level: Level, men: int, reduced: Reduced | None, workers: Workers) -> Captures:
+    """What R gains by taking one of C's `men` men, on the level's rows with a mill.
+
+    reduced: None when C then has lost.
+    """
     out = Planes.empty(level.mill_count, level.words)
-    reduced = inputs.reduced
-    starts = inputs.reduced_start
     if reduced is None:
         everything = np.full(level.words + 2 * MARGIN, ~np.uint64(0))
-        reduced = Planes(everything, everything)
-        starts = np.full(level.count, MARGIN, dtype=np.int64)
+        reduced = Reduced(
+            Planes(everything, everything), np.full(level.count, MARGIN, dtype=np.int64)
+        )
     workers.over(
         level.count,
         lambda first, last: row_captures(
@@ -97,9 +109,9 @@ def capture_values(level: Level, men: int, inputs: Inputs, workers: Workers) -> 
             level.axes,
             columns_of_at_most(men, level.axes),
             valid_blocks(men, level.axes)[0],
-            reduced.loss,
-            reduced.not_win,
-            starts,
+            reduced.planes.loss,
+            reduced.planes.not_win,
+            reduced.start,
             out.loss,
             out.not_win,
         ),
@@ -118,15 +130,16 @@ def solve_level(
 ) -> SolvedLevel:
     """Solve level k of the unit (r, c); `above` is the level k + 1 when R has a man in hand."""
     clock = time.perf_counter()
-    captures = capture_values(level, c, inputs, workers)
-    row_side, column_side = _sides(level, above, r, c, rules, inputs, captures, workers)
+    captures = inputs.captures
+    row_side, column_side = _sides(level, above, r, c, rules, inputs, workers)
+    del inputs  # the planes behind C's captures have served; the rounds need the memory
     seconds = time.perf_counter() - clock
     rounds = solve_rounds(row_side, column_side, level, workers)
-    _settle_captures(level, captures, column_side.planes)
+    settle_captures(level, captures, column_side.planes)
     return SolvedLevel(row_side.planes, column_side.planes, captures, seconds, rounds)
 
 
-def _settle_captures(level: Level, captures: Captures, column_side: Planes) -> None:
+def settle_captures(level: Level, captures: Captures, column_side: Planes) -> None:
     """Give bit 0 of the captures the level's own value: a mill with nothing to take is quiet."""
     rows = np.flatnonzero(level.mill_number >= 0)
     sources = MARGIN + rows * level.words
@@ -142,7 +155,6 @@ def _sides(
     c: int,
     rules: Rules,
     inputs: Inputs,
-    captures: Captures,
     workers: Workers,
 ) -> tuple[RowSide, ColumnSide]:
     """Both sides of a level with their constants, before the first round."""
@@ -155,7 +167,7 @@ def _sides(
     row_side = RowSide(level, valid, links)
     column_side = ColumnSide(level, valid, c, flights, flying)
     columns = columns_of_at_most(c, level.axes)
-    _fill_row_constants(row_side, above, inputs.above, captures, columns, workers)
+    _fill_row_constants(row_side, above, inputs.above, inputs.captures, columns, workers)
     if inputs.taken is None and level.k > 0 and r > 3:
         raise ValueError(f"level {level.k} of ({r}, {c}) needs the values behind C's captures")
     _fill_column_constants(column_side, inputs.taken, columns, workers)

@@ -9,19 +9,31 @@ Invariant: a level's file is written after all of the level is final.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from databases.format import Header
 from databases.store import Store
-from databases.writer import Section
+from databases.writer import Section, WrittenTable
 from engine.morris import Rules
 from engine.morris.index import Subspace, subspaces_of_level
 from solver.rows.captures import turn_rows
 from solver.rows.geometry import Level, canonical_forms, level
-from solver.rows.level import Arrivals, Inputs, SolvedLevel, capture_values, solve_level
+from solver.rows.level import (
+    Arrivals,
+    Captures,
+    Inputs,
+    Reduced,
+    SolvedLevel,
+    capture_values,
+    settle_captures,
+    solve_level,
+)
 from solver.rows.planes import Planes
+from solver.rows.rounds import HalfRound
 from solver.rows.sections import ROWS_TOGETHER, Streams
 from solver.rows.words import MARGIN
 from solver.rows.workers import Workers
@@ -48,6 +60,17 @@ class _AllLevels:
         return Planes(self.planes.loss[at], self.planes.not_win[at])
 
 
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """A level as it was written: its table's name and header, and where the time went (seconds)."""
+
+    name: str
+    header: Header
+    seconds: float
+    constants_seconds: float
+    rounds: list[HalfRound]
+
+
 class UnitSolver:
     """Solves the levels of the unit (r, c) into a store; `solve` yields after each level."""
 
@@ -59,51 +82,65 @@ class UnitSolver:
         self._workers = workers
         self._turned: _AllLevels | None = None
 
-    def solve(self) -> Iterator[int]:
-        """Solve and write every missing level, most men on the board first; yields each level."""
+    def solve(self) -> Iterator[LevelReport]:
+        """Solve and write every missing level, most men on the board first; yields each of them."""
         above: Arrivals | None = None
         for k in range(self._r, -1, -1):
             name = level_name(self._r, self._c, k)
             if self._store.has(name):
                 above = None
                 continue
+            clock = time.perf_counter()
             if above is None and k < self._r:
                 above = self._restore(k + 1)
             solved = self._solve_level(k, above)
-            self._write(name, level(k), solved)
+            written = self._write(name, level(k), solved)
             above = Arrivals(solved.column_side, solved.captures)
-            yield k
+            yield LevelReport(
+                name,
+                written.header,
+                time.perf_counter() - clock,
+                solved.constants_seconds,
+                solved.rounds,
+            )
 
     def _solve_level(self, k: int, above: Arrivals | None) -> SolvedLevel:
-        here = level(k)
-        upper = level(k + 1) if above is not None else None
-        inputs = self._inputs(k, above)
-        return solve_level(here, upper, self._r, self._c, self._rules, inputs, self._workers)
+        return solve_level(
+            level(k),
+            None if above is None else level(k + 1),
+            self._r,
+            self._c,
+            self._rules,
+            Inputs(self._captures(k), above, self._taken(k)),
+            self._workers,
+        )
 
     def _restore(self, k: int) -> Arrivals:
         """The arrivals of a level that an earlier run has finished."""
         column_side = self._read(self._r, self._c, k, "C")
-        captures = capture_values(level(k), self._c, self._inputs(k, None), self._workers)
+        captures = self._captures(k)
+        settle_captures(level(k), captures, column_side)
         return Arrivals(column_side, captures)
 
-    def _inputs(self, k: int, above: Arrivals | None) -> Inputs:
+    def _captures(self, k: int) -> Captures:
+        """What R gains by captures on level k."""
         here = level(k)
-        reduced: Planes | None = None
-        taken: Planes | None = None
-        starts = MARGIN + np.arange(here.count, dtype=np.int64) * here.words
+        reduced: Reduced | None = None
+        if self._r == self._c > 3:
+            start = MARGIN + here.mill_number.astype(np.int64) * here.words
+            reduced = Reduced(self._turn(here, self._greater_side()), start)
+        elif self._c > 3:
+            start = MARGIN + np.arange(here.count, dtype=np.int64) * here.words
+            reduced = Reduced(self._read(self._r, self._c - 1, k, "C"), start)
+        return capture_values(here, self._c, reduced, self._workers)
+
+    def _taken(self, k: int) -> Planes | None:
+        """Level k - 1 of (r - 1, c), R to move: what C's captures on level k lead to."""
+        if k == 0 or self._r == 3:
+            return None
         if self._r == self._c:
-            if self._r > 3:
-                all_levels = self._greater_side()
-                reduced = self._turn(here, all_levels)
-                starts = MARGIN + here.mill_number.astype(np.int64) * here.words
-                if k > 0:
-                    taken = all_levels.of_level(k - 1)
-        else:
-            if self._c > 3:
-                reduced = self._read(self._r, self._c - 1, k, "C")
-            if k > 0 and self._r > 3:
-                taken = self._read(self._r - 1, self._c, k - 1, "R")
-        return Inputs(above, reduced, starts, taken)
+            return self._greater_side().of_level(k - 1)
+        return self._read(self._r - 1, self._c, k - 1, "R")
 
     def _greater_side(self) -> _AllLevels:
         """Below a diagonal unit (r, r): all of (r - 1, r), R to move; read once."""
@@ -159,8 +196,8 @@ class UnitSolver:
             ),
         )
 
-    def _write(self, name: str, here: Level, solved: SolvedLevel) -> None:
-        self._store.write(name, self._sections(here, solved), threads=self._workers.threads)
+    def _write(self, name: str, here: Level, solved: SolvedLevel) -> WrittenTable:
+        return self._store.write(name, self._sections(here, solved), threads=self._workers.threads)
 
     def _sections(self, here: Level, solved: SolvedLevel) -> Iterator[Section]:
         planes_of = {"R": solved.row_side, "C": solved.column_side}
