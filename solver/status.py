@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from databases.catalog import LASCA_MOST_MEN, lasca_family, morris_family
+from databases.catalog import (
+    LASCA_MOST_MEN,
+    LASCA_MOST_OFFICER_COLUMNS,
+    explored_family,
+    lasca_family,
+    morris_family,
+)
 from databases.store import Report, Store
-from engine.lasca.index import classes
+from engine.lasca.index import LascaClass, classes
+from engine.lasca.rules import MEN_PER_SIDE
 from engine.morris.index import Subspace
 from engine.morris.rules import FLYING_OPTIONS, LOSING_TOTAL, MOST_MEN
 
@@ -41,11 +48,15 @@ def status(root: Path) -> Iterator[str]:
     yield f"tables in {root}"
     morris_tiers = {f"up to {n} men a side": morris_levels(n, n) for n in range(3, MOST_MEN + 1)}
     lasca_tiers = {f"{n} men in all": lasca_classes(n, n) for n in range(2, LASCA_MOST_MEN + 1)}
+    for columns in range(1, LASCA_MOST_OFFICER_COLUMNS + 1):
+        ending = LascaClass(*[MEN_PER_SIDE] * 4, columns)
+        lasca_tiers[f"all men officers, {columns} columns"] = [ending.name]
     families = [
         (f"morris, flying {flying}", morris_family(flying), morris_tiers)
         for flying in FLYING_OPTIONS
     ]
     families.append(("lasca", lasca_family(), lasca_tiers))
+    families.append(("lasca, from positions", explored_family(), {}))
     empty = True
     for title, family, tiers in families:
         report = Store(root, family).report()
