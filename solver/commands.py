@@ -164,6 +164,27 @@ def _nothing_to_do(options: Namespace, tables: int) -> int:
 
 def solve_morris(options: Namespace) -> int:
     """`lasker solve morris`"""
+    from databases.catalog import morris_family
+    from databases.store import Store
+    from engine.morris import Rules
+    from engine.morris.rules import MOST_MEN
+    from solver.morris_job import solve_morris as solve
+    from solver.morris_job import table_names
+
+    men = options.men or MOST_MEN
+    names = table_names(men)
+    store = Store(tables_folder(options), morris_family(options.flying))
+    if store.report().whole.keys() >= set(names):
+        return _nothing_to_do(options, len(names))
+    with _progress(options) as progress:
+        solve(
+            store,
+            men,
+            Rules(flying=options.flying),
+            threads=_threads(options),
+            memory=_memory(options),
+            progress=progress,
+        )
     return 0
 
 
