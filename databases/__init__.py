@@ -23,7 +23,7 @@ _HOMES = {
     "WrongRulesError": "errors",
     "SectionInfo": "format",
     "TableFile": "reader",
-    "Section": "writer",
+    "Section": "pack",
     "write_table": "writer",
     "Store": "store",
     "lasca_family": "catalog",

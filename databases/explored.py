@@ -19,9 +19,9 @@ import numpy as np
 
 from databases.catalog import explored_family
 from databases.format import UNKNOWN_PLIES
+from databases.pack import Section
 from databases.reader import TableFile
 from databases.store import Store
-from databases.writer import Section
 from engine.lasca import Position
 from engine.lasca.packing import LOW_BITS, pack
 

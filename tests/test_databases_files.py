@@ -26,8 +26,9 @@ from databases.errors import (
     UnsupportedVersionError,
     WrongRulesError,
 )
+from databases.pack import Section
 from databases.reader import TableFile
-from databases.writer import Section, write_table
+from databases.writer import write_table
 
 RULES = {"men": 10, "flying": "board"}
 SMALL_BLOCKS = 128  # entries a block: several blocks in a small test

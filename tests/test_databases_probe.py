@@ -41,8 +41,8 @@ from databases.catalog import (
 )
 from databases.explored import PositionSet, table_name, write_explored
 from databases.format import UNKNOWN_PLIES
+from databases.pack import Section
 from databases.probe import Value
-from databases.writer import Section
 from engine.lasca import Position as LascaPosition
 from engine.lasca.index import LascaClass, classes
 from engine.lasca.packing import LOW_BITS, pack

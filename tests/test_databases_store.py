@@ -27,8 +27,8 @@ from databases.errors import (
     StoreBusyError,
     WrongRulesError,
 )
+from databases.pack import Section
 from databases.store import LOCK, MANIFEST, Store
-from databases.writer import Section
 
 FAMILY = Family(
     "morris", "morris/board", ".wdl", {"flying": "board"}, "f" * 64, lambda *_: ["--men", "3"]

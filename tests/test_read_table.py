@@ -13,7 +13,8 @@ import pytest
 
 from databases import Store, TableFile, lasca_family, morris_family
 from databases.catalog import LASCA_SECTION, morris_place
-from databases.writer import Section, write_table
+from databases.pack import Section
+from databases.writer import write_table
 from engine.lasca.index import LascaClass
 from engine.morris import Position
 from engine.morris.index import Subspace, position_at, subspaces_of_level
