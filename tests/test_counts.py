@@ -1,16 +1,30 @@
-"""Raw counts against a loop over rows, and the rows of the CSV."""
+"""Raw counts against a loop over rows, the rows of the CSV, and published counts of both games."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from databases import Section, Store, morris_family
+from databases import Section, Store, lasca_family, morris_family
+from engine.morris import Rules
 from engine.morris.board import image
 from engine.morris.index import Subspace, canonical_rows, subspaces_of_level
-from solver.counts import MorrisCounts, as_csv, morris_counts, raw_counts
+from engine.morris.rules import FLYING_OPTIONS
+from solver.counts import (
+    LascaCounts,
+    MorrisCounts,
+    as_csv,
+    lasca_counts,
+    morris_counts,
+    raw_counts,
+)
+from solver.lasca_job import families_by_men, solve_families
+from solver.morris_job import solve_morris
+
+DATA = Path(__file__).parent / "data"
 
 
 def values_of(subspace: Subspace, kind: str) -> np.ndarray:
@@ -64,3 +78,24 @@ def test_rows_name_the_men_of_the_side_to_move(tmp_path: Path) -> None:
     lines = as_csv(found, MorrisCounts).splitlines()
     assert lines[0] == "flying,board_mover,board_other,hand_mover,hand_other,win,draw,loss"
     assert lines[1] == "off,0,1,4,2,0,24,0"
+
+
+@pytest.mark.parametrize("flying", FLYING_OPTIONS)
+def test_published_counts_of_morris(flying: str, tmp_path: Path) -> None:
+    """What is published is found, and beyond it only positions no game reaches: the side that has
+    just moved has no man on the board."""
+    solve_morris(Store(tmp_path, morris_family(flying)), 4, Rules(flying=flying), threads=2)
+    found = as_csv(morris_counts(tmp_path, flying, men=4), MorrisCounts).splitlines()
+    with (DATA / "morris_counts.csv").open(newline="") as file:
+        heading, *rows = [",".join(row) for row in csv.reader(file)]
+    known = [row for row in rows if row.startswith(f"{flying},")]
+    assert len(known) == 63
+    assert found[0] == heading
+    assert [row for row in found[1:] if row.split(",")[2] != "0"] == known
+
+
+def test_published_counts_of_lasca(tmp_path: Path) -> None:
+    solve_families(Store(tmp_path, lasca_family()), families_by_men(4), threads=2)
+    with (DATA / "lasca_counts.csv").open(newline="") as file:
+        known = [",".join(row) for row in csv.reader(file)]
+    assert as_csv(lasca_counts(tmp_path, 4), LascaCounts).splitlines() == known
