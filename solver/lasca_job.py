@@ -21,18 +21,19 @@ from databases.store import Store
 from databases.writer import Section
 from engine.lasca.index import LascaClass
 from engine.lasca.rules import MEN_PER_SIDE
+from solver.errors import ResourceError
 from solver.lasca_game import Family, LascaGame, Task, enter_solution, values_of
 from solver.progress import Progress
 from solver.retrograde import LOSS, WIN, Solution, solve
 
-MOST_OFFICER_COLUMNS = 3
-"""The most columns for which the all-officers endings fit the index of the plain engine."""
+MOST_OFFICER_COLUMNS = 4
+"""The most columns of all-officers endings that can be asked for; see `solve_families`."""
 
 _SCORES = np.uint16
 
 # Memory of a task while it is solved, bytes a position (measured, see docs/performance.md), and of
 # a finished table on disk.
-_TASK_BYTES = 45
+_TASK_BYTES = 32
 _DISK_BYTES = 0.4
 
 _MEASURED_FAMILY = Family(2, 2)
@@ -91,9 +92,15 @@ def solve_families(
 
     threads: tasks solved at once, and threads that compress. memory: bytes that tasks solved at
     once may need together, beside the family's values; a single task is begun whatever it needs.
-    Raises StoreBusyError, NoSpaceError and what else `Store` raises.
+    Raises StoreBusyError, NoSpaceError and what else `Store` raises, and ResourceError for a task
+    too large for the plain engine's numbers, as the all-officers endings of four columns are.
     """
     progress = progress or Progress(quiet=True)
+    for task in (task for family in families for task in family.tasks):
+        if task.size >= 1 << 32:
+            raise ResourceError(
+                f"{task.name} has {task.size:,} positions, more than the plain engine can number"
+            )
     with store.lock(threads):
         missing = {
             family: [task for task in family.tasks if not _is_solved(store, task)]

@@ -11,6 +11,7 @@ from databases import Store, StoreBusyError, lasca_family, open_tables
 from engine.lasca import Position
 from engine.lasca.index import classes
 from solver import lasca_job as job
+from solver.errors import ResourceError
 from solver.lasca_game import Family, LascaGame, StoppedError
 from solver.lasca_job import (
     estimate,
@@ -172,6 +173,13 @@ def test_selections_out_of_reach_are_refused():
     for columns in (0, 5):
         with pytest.raises(ValueError, match="columns"):
             officers_family(columns)
+
+
+def test_a_task_too_large_for_the_engine(tmp_path):
+    family = officers_family(4)
+    assert estimate([family]).positions == 50 + 144_600 + 66_240_000 + 9_554_292_000
+    with pytest.raises(ResourceError, match="9,554,292,000"):
+        solve_families(Store(tmp_path, lasca_family()), [family])
 
 
 def test_estimate_of_six_men():
