@@ -1,0 +1,596 @@
+"""Re-derives every value of morris tables from the values it leads to, by code of its own.
+
+Nothing here comes from the engine or from a solver: the board is built from the names of its
+points, rows and columns are numbered by counting through all masks, as `databases/FORMAT.md` says
+they are, and moves are found point by point. So an error that solver and engine share is seen.
+
+Invariant: a clean check of a table means that each of its values is the best that the stored
+values of its successors give. That alone doesn't prove them: wins could chase one another in a
+circle of slides. `verify_fixpoint.py` looks at that.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from databases.errors import CorruptTableError
+from databases.store import Store
+from solver.progress import Progress
+from solver.verification import Check, Fault
+
+# The order in which databases/FORMAT.md numbers the points.
+_OUTER = ("a7", "d7", "g7", "g4", "g1", "d1", "a1", "a4")
+_INNER = ("c5", "d5", "e5", "e4", "e3", "d3", "c3", "c4")
+_MIDDLE = ("b6", "d6", "f6", "f4", "f2", "d2", "b2", "b4")
+_NAMES = _OUTER + _INNER + _MIDDLE
+_FILES = "abcdefg"
+_CENTRE = 3
+_COUNT = 24
+_LEAST, _MOST = 3, 10  # men of a side in all: fewer have lost, more are not in the game
+_SYMMETRIES = 16
+_NO_ORBIT = 0xFFFFFFFF
+_ALL = (1 << _COUNT) - 1
+_HAND = 1 << _COUNT  # as the point that a placed man comes from
+_NOBODY = 1 << _COUNT  # as the man that a quiet move takes
+
+_DRAW, _WIN, _LOSS = 0, 1, 2  # as packed here: bit 0 of a win, bit 1 of a loss
+_NAMED = ("draw", "win", "loss", "win and loss at once")
+
+_CHUNK = 1 << 14  # positions checked at a time
+_SAMPLED_CHUNK = 1 << 10  # the same where only some are checked
+
+
+def _lines(at: dict[tuple[int, int], int]) -> Iterator[list[int]]:
+    """The 16 lines of three points, from the points' places (file, rank) on the 7 x 7 board."""
+    for along in (0, 1):
+        for place in range(len(_FILES)):
+            points = [at[spot] for spot in sorted(at) if spot[along] == place]
+            # The middle file and rank have six, broken by the centre of the board.
+            yield from (points[i : i + 3] for i in range(0, len(points), 3))
+
+
+def _permutations(at: dict[tuple[int, int], int]) -> Iterator[list[int]]:
+    """The 16 symmetries as permutations of the points, from their places on the 7 x 7 board."""
+    for exchange in (False, True):
+        for transpose in (False, True):
+            for right in (1, -1):
+                for up in (1, -1):
+                    permutation = [0] * _COUNT
+                    for (file, rank), point in at.items():
+                        x, y = right * (file - _CENTRE), up * (rank - _CENTRE)
+                        ring = max(abs(x), abs(y))
+                        if exchange:  # rings 1 and 3 change places
+                            x, y = x * (4 - ring) // ring, y * (4 - ring) // ring
+                        if transpose:
+                            x, y = y, x
+                        permutation[point] = at[x + _CENTRE, y + _CENTRE]
+                    yield permutation
+
+
+_AT = {(_FILES.index(name[0]), int(name[1]) - 1): p for p, name in enumerate(_NAMES)}
+
+
+def _board() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Masks (int64): the 16 lines; [24] the neighbours of each point; [24, 2] the other two points
+    of each of the two lines through it."""
+    lines = list(_lines(_AT))
+    near = np.zeros(_COUNT, np.int64)
+    for here, there in (pair for line in lines for pair in pairwise(line)):
+        near[here] |= 1 << there
+        near[there] |= 1 << here
+    masks = [sum(1 << point for point in line) for line in lines]
+    mills = [[m & ~(1 << point) for m in masks if m >> point & 1] for point in range(_COUNT)]
+    return np.array(masks), near, np.array(mills)
+
+
+def _images() -> np.ndarray:
+    """uint32[16, 3, 256]: the image under each symmetry of each value of each byte of a mask."""
+    images = np.zeros((_SYMMETRIES, 3, 256), np.uint32)
+    for s, permutation in enumerate(_permutations(_AT)):
+        for point, target in enumerate(permutation):
+            byte, bit = divmod(point, 8)
+            images[s, byte] |= ((np.arange(256) >> bit & 1) << target).astype(np.uint32)
+    return images
+
+
+def _squeeze_and_stretch() -> tuple[np.ndarray, np.ndarray]:
+    """uint8[256, 256] each, by a byte of taken points: bits at the others closed up, and back."""
+    squeeze, stretch = np.zeros((2, 256, 256), np.uint8)
+    for taken in range(256):
+        free = [bit for bit in range(8) if not taken >> bit & 1]
+        for t, bit in enumerate(free):
+            squeeze[taken] |= ((np.arange(256) >> bit & 1) << t).astype(np.uint8)
+            stretch[taken] |= ((np.arange(256) >> t & 1) << bit).astype(np.uint8)
+    return squeeze, stretch
+
+
+_LINES, _NEAR, _MILLS = _board()
+_POINT_OF = np.zeros(37, np.int64)  # the remainders of 2**0 ... 2**23 by 37 are all different
+_POINT_OF[[(1 << point) % 37 for point in range(_COUNT)]] = range(_COUNT)
+_IMAGES = _images()
+_SQUEEZE, _STRETCH = _squeeze_and_stretch()
+_FREE = 8 - np.bitwise_count(np.arange(256)).astype(np.int64)  # points not taken in a byte
+
+
+class _Numbering(NamedTuple):
+    """How rows and columns are numbered, for sets of so many points or fewer.
+
+    orbit: uint32[2**24], row * 16 + a symmetry that leads to the row's least mask; least: for each
+    size uint32[rows], that mask. order: uint32[2**24], the rank of a set among those of its size.
+    """
+
+    orbit: np.ndarray
+    least: tuple[np.ndarray, ...]
+    order: np.ndarray
+
+
+@cache
+def _numbering(most: int) -> _Numbering:
+    orbit = np.full(1 << _COUNT, _NO_ORBIT, np.uint32)
+    order = np.empty(1 << _COUNT, np.uint32)
+    least = []
+    for size in range(most + 1):
+        sets = _sets(_COUNT, size)
+        order[sets] = np.arange(len(sets))
+        rows = np.empty(len(sets), np.uint32)
+        least.append(rows[: _count_rows(sets, orbit, rows)].copy())
+    return _Numbering(orbit, tuple(least), order)
+
+
+@cache
+def _sets(points: int, size: int) -> np.ndarray:
+    """uint32[C(points, size)]: the sets of `size` of so many points as masks, ascending."""
+    if size == 0:
+        return np.zeros(1, np.uint32)
+    if size > points:
+        return np.empty(0, np.uint32)
+    with_last = _sets(points - 1, size - 1) | np.uint32(1 << (points - 1))
+    return np.concatenate([_sets(points - 1, size), with_last])
+
+
+class _Side(NamedTuple):
+    """A subspace seen by the side to move: men in all and on the board, of mover and of other."""
+
+    total: int
+    other_total: int
+    board: int
+    other_board: int
+
+    @property
+    def mover_is_row(self) -> bool:
+        """Whether the mover's men give the row: they are fewer in all."""
+        return self.total < self.other_total
+
+    @property
+    def row_board(self) -> int:
+        return self.board if self.mover_is_row else self.other_board
+
+    @property
+    def column_board(self) -> int:
+        return self.other_board if self.mover_is_row else self.board
+
+    @property
+    def columns(self) -> int:
+        return comb(_COUNT - self.row_board, self.column_board)
+
+    @property
+    def size(self) -> int:
+        return len(_numbering(_MOST).least[self.row_board]) * self.columns
+
+    @property
+    def table(self) -> str:
+        low, high = sorted((self.total, self.other_total))
+        return f"r{low:02d}c{high:02d}k{self.row_board:02d}"
+
+    @property
+    def section(self) -> str:
+        return f"{'R' if self.mover_is_row else 'C'}{self.column_board}"
+
+    def after(self, *, places: bool, captures: bool) -> _Side | None:
+        """The subspace that such a move leads to, None when a capture wins or none can be."""
+        board, other_board = self.board + places, self.other_board - captures
+        other_total = self.other_total - captures
+        if other_total < _LEAST or other_board < 0 or board > self.total:
+            return None
+        return _Side(other_total, self.total, other_board, board)
+
+    def flies(self, flying: str) -> bool:
+        """Whether the mover may slide to points that are not adjacent."""
+        few = self.board if flying == "board" else self.total
+        in_hand = self.total - self.board
+        return flying != "off" and few == 3 and (in_hand == 0 or flying == "total")
+
+
+class _Values:
+    """Values of sections, four to a byte, as many in memory as fit."""
+
+    def __init__(self, store: Store, memory: int, threads: int) -> None:
+        self._store = store
+        self._room = memory
+        self._threads = threads
+        self._held: OrderedDict[_Side, np.ndarray] = OrderedDict()
+
+    def of(self, side: _Side) -> np.ndarray:
+        """uint8[...]: value i (_DRAW, _WIN, _LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
+        if side not in self._held:
+            with self._store.open(side.table) as table:
+                entries = table.sections[side.section].entries
+                win, loss = table.planes(side.section, self._threads)
+            if entries != side.size:
+                raise CorruptTableError(
+                    self._store.path(side.table),
+                    f"section {side.section}",
+                    f"it has {entries} entries, not {side.size}",
+                )
+            codes = np.empty(2 * len(win), np.uint8)
+            _interleave(win, loss, codes)
+            self._held[side] = codes
+            while sum(map(len, self._held.values())) > self._room and len(self._held) > 1:
+                self._held.popitem(last=False)
+        self._held.move_to_end(side)
+        return self._held[side]
+
+
+def sides(men: int) -> list[_Side]:
+    """All subspaces with totals up to `men`, small ones first."""
+    totals = range(_LEAST, men + 1)
+    return sorted(
+        (
+            _Side(total, other_total, board, other_board)
+            for total in totals
+            for other_total in totals
+            for board in range(total + 1)
+            for other_board in range(other_total + 1)
+        ),
+        key=lambda side: (side.total + side.other_total, side.table, side.section),
+    )
+
+
+def check_values(
+    store: Store,
+    men: int,
+    *,
+    sample: int | None = None,
+    memory: int = 1 << 30,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> list[Check]:
+    """Re-derives the values of all subspaces with totals up to `men`.
+
+    sample: look at about so many positions of each subspace, None for all. memory: bytes of values
+    held at a time, though at least those that one subspace needs. threads: that check at once.
+    Raises MissingTableError, CorruptTableError and what else the store's tables raise.
+    """
+    progress = progress or Progress(quiet=True)
+    flying = str(store.family.rules["flying"])
+    how = "all positions" if sample is None else f"samples of {sample:,} of each subspace"
+    derived = Check("every value is the best that its moves give", how)
+    copies = Check("positions equal by symmetry have equal values", how)
+    values = _Values(store, memory, threads)
+    work = [(side, list(_chunks(side, sample))) for side in sides(men)]
+    progress.begin(sum(end - first for _, chunks in work for first, end in chunks), "verify")
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for side, chunks in work:
+                run = _Run.of(side, flying, values)
+                for (first, end), (found, unlike) in zip(
+                    chunks, pool.map(run.check, chunks), strict=True
+                ):
+                    for check, faults in ((derived, found), (copies, unlike)):
+                        check.positions += end - first
+                        for index, stored, wanted in faults:
+                            check.add(run.fault(index, stored, wanted))
+                    progress.advance(end - first)
+    finally:
+        progress.end()
+    return [derived, copies]
+
+
+def _chunks(side: _Side, sample: int | None) -> Iterator[tuple[int, int]]:
+    """The stretches (first, end) of a subspace to look at: all, or some at random places."""
+    if sample is None or sample >= side.size:
+        for first in range(0, side.size, _CHUNK):
+            yield first, min(first + _CHUNK, side.size)
+        return
+    length = min(sample, _SAMPLED_CHUNK)
+    # The same places in each run, others in each subspace.
+    random = np.random.default_rng([ord(letter) for letter in side.table + side.section])
+    for first in sorted(random.integers(0, side.size - length + 1, -(-sample // length)).tolist()):
+        yield first, first + length
+
+
+class _Run(NamedTuple):
+    """What checking one subspace needs."""
+
+    side: _Side
+    may: tuple[bool, bool, bool]  # in hand, flies, a capture wins
+    rows: tuple[bool, bool, bool]  # whether the mover is R: here, after a move, after a capture
+    sizes: tuple[int, int, int, int, int]  # columns of the five subspaces below
+    columns: np.ndarray  # uint32, the sets of C's men, numbered by the points R leaves free
+    values: tuple[np.ndarray, ...]  # here; after placement, slide, capturing placement, slide
+
+    @classmethod
+    def of(cls, side: _Side, flying: str, values: _Values) -> _Run:
+        targets = [side] + [
+            side.after(places=places, captures=captures)
+            for captures in (False, True)
+            for places in (True, False)
+        ]
+        return cls(
+            side,
+            (
+                side.total > side.board,
+                side.flies(flying),
+                side.other_total - 1 < _LEAST,
+            ),
+            (
+                side.mover_is_row,
+                side.other_total < side.total,
+                side.other_total - 1 < side.total,
+            ),
+            tuple(target.columns if target else 0 for target in targets),
+            _sets(_COUNT - side.row_board, side.column_board),
+            tuple(values.of(t) if t else np.empty(0, np.uint8) for t in targets),
+        )
+
+    def check(self, chunk: tuple[int, int]) -> tuple[list[tuple[int, ...]], ...]:
+        """Faults (index, stored, derived) in a stretch: of the values, and among the copies."""
+        first, end = chunk
+        found = np.empty((2, end - first, 3), np.int64)
+        numbering = _numbering(_MOST)
+        counts = _check(
+            first,
+            end,
+            numbering.orbit,
+            numbering.order,
+            numbering.least[self.side.row_board],
+            self.columns,
+            self.may,
+            self.rows,
+            self.sizes,
+            self.values,
+            found,
+        )
+        return tuple(
+            [tuple(fault) for fault in part[:count].tolist()]
+            for part, count in zip(found, counts, strict=True)
+        )
+
+    def fault(self, index: int, stored: int, derived: int) -> Fault:
+        side = self.side
+        return Fault(
+            side.table,
+            side.section,
+            index,
+            _text(side, *_masks(side, self.columns, index)),
+            _NAMED[stored],
+            _NAMED[derived],
+        )
+
+
+def _masks(side: _Side, columns: np.ndarray, index: int) -> tuple[int, int]:
+    """Mover's and other's men on the board."""
+    row, column = divmod(index, len(columns))
+    row_men = int(_numbering(_MOST).least[side.row_board][row])
+    free = [p for p in range(_COUNT) if not row_men >> p & 1]
+    column_men = sum(1 << p for t, p in enumerate(free) if int(columns[column]) >> t & 1)
+    return (row_men, column_men) if side.mover_is_row else (column_men, row_men)
+
+
+def _text(side: _Side, mover: int, other: int) -> str:
+    """The position in the notation of the project, the mover as White."""
+    white, black = (
+        ",".join(sorted(_NAMES[p] for p in range(_COUNT) if men >> p & 1)) for men in (mover, other)
+    )
+    hands = side.total - side.board, side.other_total - side.other_board
+    return f"W:W{white}:B{black}" + (f":H{hands[0]},{hands[1]}" if any(hands) else "")
+
+
+# The kernels make no arrays, so they need not count references, which would cost a third.
+_kernel = njit(cache=True, nogil=True, _nrt=False)
+
+
+@_kernel
+def _image(symmetry, mask):
+    """The image of a mask (int64) under a symmetry."""
+    return np.int64(
+        _IMAGES[symmetry, 0, mask & 255]
+        | _IMAGES[symmetry, 1, mask >> 8 & 255]
+        | _IMAGES[symmetry, 2, mask >> 16]
+    )
+
+
+@_kernel
+def _count_rows(sets, orbit, rows):
+    """Numbers the orbits of all sets of one size by their least masks.
+
+    sets uint32[n], ascending; orbit uint32[2**24], all ones where not known, receives
+    row * 16 + symmetry; rows uint32[n] receives the least masks. Returns how many there are.
+    """
+    count = 0
+    for mask in sets:
+        if orbit[mask] != _NO_ORBIT:
+            continue
+        # All smaller sets have their orbits, so this is the least of a new one.
+        rows[count] = mask
+        for symmetry in range(_SYMMETRIES):
+            image = _image(symmetry, np.int64(mask))
+            back = 0
+            while _image(back, image) != mask:
+                back += 1
+            orbit[image] = count * _SYMMETRIES + back
+        count += 1
+    return count
+
+
+@_kernel
+def _interleave(win, loss, codes):
+    """Bitmaps win and loss (uint8[n]) as two bits a value in codes (uint8[2 * n])."""
+    for at in range(win.size):
+        for half in range(2):
+            code = 0
+            for bit in range(4):
+                code |= (win[at] >> (4 * half + bit) & 1) << 2 * bit
+                code |= (loss[at] >> (4 * half + bit) & 1) << (2 * bit + 1)
+            codes[2 * at + half] = code
+
+
+@_kernel
+def _code(codes, index):
+    """Value `index` of codes as _Values packs them."""
+    return codes[index >> 2] >> 2 * (index & 3) & 3
+
+
+@_kernel
+def _squeezed(men, taken):
+    """The men numbered by the points outside `taken`, as bits of a number."""
+    low, middle, high = taken & 255, taken >> 8 & 255, taken >> 16
+    number = np.int64(_SQUEEZE[high, men >> 16])
+    number = number << _FREE[middle] | _SQUEEZE[middle, men >> 8 & 255]
+    return number << _FREE[low] | _SQUEEZE[low, men & 255]
+
+
+@_kernel
+def _stretched(number, taken):
+    """The mask of which `_squeezed` makes `number`."""
+    men = 0
+    for byte in range(3):
+        here = taken >> 8 * byte & 255
+        men |= np.int64(_STRETCH[here, number & ((1 << _FREE[here]) - 1)]) << 8 * byte
+        number >>= _FREE[here]
+    return men
+
+
+@_kernel
+def _gain(orbit, order, codes, columns, mover_is_row, mover, other):
+    """What it gains a player to leave the next one, `mover`, this position: 1, 0 or -1.
+
+    codes, columns: values of the position's subspace, and how many sets of C's men it counts.
+    """
+    row_men, column_men = (mover, other) if mover_is_row else (other, mover)
+    found = np.int64(orbit[row_men])
+    symmetry = found & (_SYMMETRIES - 1)
+    column = _squeezed(_image(symmetry, column_men), _image(symmetry, row_men))
+    code = _code(codes, (found >> 4) * columns + order[column])
+    return 1 if code == _LOSS else 0 if code == _DRAW else -1
+
+
+@_kernel
+def _closes(men, point):
+    """Whether one more man on `point` would close a mill of `men`."""
+    first, second = _MILLS[point, 0], _MILLS[point, 1]
+    return men & first == first or men & second == second
+
+
+@_kernel
+def _takeable(men):
+    """The men that may be taken: those in no mill, or all if every man is in one."""
+    safe = 0
+    for line in _LINES:
+        if men & line == line:
+            safe |= line
+    return men if men & ~safe == 0 else men & ~safe
+
+
+@_kernel
+def _derive(orbit, order, may, rows, sizes, values, mover, other):
+    """The value of a position to its mover, from the values after each move: 1, 0 or -1.
+
+    orbit, order: as in _Numbering; may, rows, sizes, values: as in _Run; mover, other: the men's
+    masks, int64.
+    """
+    in_hand, flies, capture_wins = may
+    takeable = _takeable(other)
+    best = -1  # also if there is no move: the mover has lost
+    targets = _ALL & ~(mover | other)
+    while targets:
+        there = targets & -targets
+        targets ^= there
+        target = _POINT_OF[there % 37]
+        sources = mover if flies else mover & _NEAR[target]
+        if in_hand:
+            sources |= _HAND
+        while sources:
+            source = sources & -sources
+            sources ^= source
+            left = mover & ~source
+            leads = 0 if source == _HAND else 1
+            takes = _NOBODY
+            if other and _closes(left, target):
+                if capture_wins:
+                    return 1
+                leads += 2
+                takes = takeable
+            while takes:
+                taken = takes & -takes
+                takes ^= taken
+                gain = _gain(
+                    orbit,
+                    order,
+                    values[1 + leads],
+                    sizes[1 + leads],
+                    rows[1 + leads // 2],
+                    other & ~taken,
+                    left | there,
+                )
+                if gain == 1:
+                    return 1
+                best = max(best, gain)
+    return best
+
+
+@_kernel
+def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, found):
+    """Checks the values first..end-1 of a subspace; arguments as in _Run and _Numbering.
+
+    least uint32[rows]: their masks. Writes (index, stored, derived) codes to found int64[2, n, 3]:
+    values that are not what the moves give, and values that differ from a copy's. Returns how many
+    of each.
+    """
+    wrong = 0
+    unlike = 0
+    last_row = -1
+    fixing = 0
+    row_men = 0
+    for index in range(first, end):
+        row = index // columns.size
+        number = np.int64(columns[index - row * columns.size])
+        if row != last_row:
+            last_row = row
+            row_men = np.int64(least[row])
+            fixing = 0
+            for symmetry in range(_SYMMETRIES):
+                if _image(symmetry, row_men) == row_men:
+                    fixing |= 1 << symmetry
+        column_men = _stretched(number, row_men)
+        stored = np.int64(_code(values[0], index))
+        mover, other = (row_men, column_men) if rows[0] else (column_men, row_men)
+        gain = _derive(orbit, order, may, rows, sizes, values, mover, other)
+        derived = _WIN if gain == 1 else _DRAW if gain == 0 else _LOSS
+        if stored != derived:
+            found[0, wrong, 0], found[0, wrong, 1], found[0, wrong, 2] = index, stored, derived
+            wrong += 1
+        if fixing & (fixing - 1) == 0:  # the identity alone
+            continue
+        for symmetry in range(_SYMMETRIES):
+            if fixing >> symmetry & 1:
+                copy = _squeezed(_image(symmetry, column_men), row_men)
+                code = np.int64(_code(values[0], row * columns.size + order[copy]))
+                if code != stored:
+                    found[1, unlike, 0], found[1, unlike, 1], found[1, unlike, 2] = (
+                        index,
+                        stored,
+                        code,
+                    )
+                    unlike += 1
+                    break
+    return wrong, unlike
