@@ -20,7 +20,10 @@ from numba import njit
 from engine.morris.board import ALL_POINTS, POINT_COUNT
 from solver.rows.column_moves import AXIS_BLOCKS
 from solver.rows.geometry import (
+    COMPRESS_BYTE,
+    IMAGES,
     MILLS,
+    RING_SWAP,
     axis_of,
     bit_count,
     compress,
@@ -159,39 +162,110 @@ def column_captures(
 
 
 @njit(cache=True, nogil=True)
-def turn_rows(rows, numbers, first, last, axes, most, forms, reduced, out_wins, out_escapes):
+def _turn_group(men, low, members, places, most, forms, source, starts, outputs, work):
+    """Turn rows that differ in the outer ring only; see `turn_rows`.
+
+    men: the rows' common men on the other 16 points (a mask shifted right by 8); low: int64, each
+    row's outer ring; members: their number; places: int64, where their words begin in the outputs.
+    outputs: (wins, escapes); work: (lists, listed, gathered), scratch of `turn_rows`.
+    """
+    rank_of, symmetry_of, all_rows, first_row = forms
+    out_wins, out_escapes = outputs
+    lists, listed, gathered = work
+    # By C's men on the outer ring: the rows that leave those points free.
+    for ring in range(256):
+        listed[ring] = 0
+        for m in range(members):
+            if low[m] & ring == 0:
+                lists[ring, listed[ring]] = m
+                listed[ring] += 1
+    free_high = 0xFFFF & ~men
+    for x_high in range(1 << bit_count(free_high)):
+        size_high = bit_count(x_high)
+        if size_high > most:
+            continue
+        gathered[:members] = 0
+        column_high = expand(x_high, free_high) << 8
+        for ring in range(256):
+            size = size_high + bit_count(ring)
+            if listed[ring] == 0 or size > most:
+                continue
+            column = column_high | ring
+            rank = np.int64(rank_of[column])
+            g = symmetry_of[column]
+            free = ALL_POINTS & ~np.int64(all_rows[first_row[size] + rank])
+            common = compress(image(g, men << 8), free)
+            # The outer ring goes to itself or to the inner ring, the second byte.
+            ring_shift = 0 if g < RING_SWAP else 8
+            within = free >> ring_shift & 255
+            shift = 0 if g < RING_SWAP else bit_count(free & 255)
+            base = starts[size] + (rank << (18 - size))
+            for z in range(listed[ring]):
+                m = lists[ring, z]
+                there = np.int64(IMAGES[g, 0, low[m]]) >> ring_shift
+                x = common | np.int64(COMPRESS_BYTE[within, there]) << shift
+                at = 2 * (base + (x >> 6))
+                bit = np.uint64(x & 63)
+                y = COMPRESS_BYTE[255 & ~low[m], ring]
+                to = np.uint64(y & 63)
+                gathered[m, 0, y >> 6] |= (source[at] >> bit & np.uint64(1)) << to
+                gathered[m, 1, y >> 6] |= (source[at + 1] >> bit & np.uint64(1)) << to
+        for m in range(members):
+            ring_bits = 1 << (8 - bit_count(low[m]))
+            at = places[m] + (x_high * ring_bits >> 6)
+            if ring_bits >= 64:
+                for y in range(ring_bits >> 6):
+                    out_wins[at + y] = gathered[m, 0, y]
+                    out_escapes[at + y] = gathered[m, 1, y]
+            else:
+                to = np.uint64(x_high * ring_bits & 63)
+                out_wins[at] |= gathered[m, 0, 0] << to
+                out_escapes[at] |= gathered[m, 1, 0] << to
+
+
+@njit(cache=True, nogil=True)
+def turn_rows(rows, numbers, first, last, axes, most, forms, source, starts, out_wins, out_escapes):
     """Rows with a mill of the reduced unit of a diagonal one, seen from the greater side.
 
     The unit (r, r) leads by R's captures to R with r and C with r - 1 men, C to move. It is stored
-    with the colours exchanged, as unit (r - 1, r), R to move: C's column is the row there.
+    with the colours exchanged, as unit (r - 1, r), R to move: C's column is the row there, and every
+    bit of a row here comes from another row there. Rows that differ in the outer ring only are
+    turned together, since their bits then come from the same few words of each row there.
 
     rows, numbers: the level's rows and their places among those with a mill. axes: n; most: r - 1.
-    forms: (rank, symmetry) of `Canonical`. reduced: (loss, not_win, starts), the planes of all
-    levels of (r - 1, r), R to move, level l from word starts[l] on. Writes rows first .. last - 1.
+    forms: (rank, symmetry) of `Canonical`, the rows of all levels, and where each level's begin.
+    source: uint64, for each word of all levels of (r - 1, r), R to move, the one of loss and then the
+    one of not_win; starts: int64, the first such pair of each level. The outputs are zero before;
+    rows first .. last - 1 are filled.
     """
-    rank, symmetry_of = forms
-    loss, not_win, starts = reduced
     words = 1 << (axes - 6)
-    for row in range(first, last):
-        if numbers[row] < 0:
-            continue
-        men = np.int64(rows[row])
-        free = ALL_POINTS & ~men
-        at = MARGIN + np.int64(numbers[row]) * words
-        for y in range(words):
-            won = np.uint64(0)
-            escaped = np.uint64(0)
-            for z in range(64):
-                x = 64 * y + z
-                size = bit_count(x)
-                if size > most:
-                    continue
-                column = expand(x, free)
-                g = symmetry_of[column]
-                place = compress(image(g, men), ALL_POINTS & ~image(g, column))
-                source = starts[size] + (np.int64(rank[column]) << (18 - size)) + (place >> 6)
-                bit = np.uint64(place & 63)
-                won |= (loss[source] >> bit & np.uint64(1)) << np.uint64(z)
-                escaped |= (not_win[source] >> bit & np.uint64(1)) << np.uint64(z)
-            out_wins[at + y] = won
-            out_escapes[at + y] = escaped
+    low = np.empty(256, np.int64)
+    places = np.empty(256, np.int64)
+    work = (
+        np.empty((256, 256), np.int64),
+        np.empty(256, np.int64),
+        np.empty((256, 2, 4), np.uint64),
+    )
+    row = first
+    while row < last:
+        high = np.int64(rows[row]) >> 8
+        members = 0
+        while row < last and np.int64(rows[row]) >> 8 == high:
+            if numbers[row] >= 0:
+                low[members] = np.int64(rows[row]) & 255
+                places[members] = MARGIN + np.int64(numbers[row]) * words
+                members += 1
+            row += 1
+        if members:
+            _turn_group(
+                high,
+                low,
+                members,
+                places,
+                most,
+                forms,
+                source,
+                starts,
+                (out_wins, out_escapes),
+                work,
+            )

@@ -44,6 +44,9 @@ MILL_PARTNERS = np.array(
 ADJACENT = np.array(NEIGHBOUR_MASKS, dtype=np.int64)
 EVERYWHERE = np.array([ALL_POINTS & ~(1 << p) for p in range(POINT_COUNT)], dtype=np.int64)
 
+# Symmetries from this number on exchange the outer and the inner ring; those below keep them.
+RING_SWAP = 8
+
 _SYMMETRIES = np.array(SYMMETRIES, dtype=np.int64)
 _INVERSES = np.argsort(_SYMMETRIES, axis=1)
 
@@ -63,7 +66,7 @@ def _byte_tables() -> tuple[np.ndarray, np.ndarray]:
     return compress, expand
 
 
-_COMPRESS_BYTE, _EXPAND_BYTE = _byte_tables()
+COMPRESS_BYTE, EXPAND_BYTE = _byte_tables()
 
 
 @njit(cache=True, nogil=True)
@@ -78,10 +81,10 @@ def compress(mask, within):
     low = within & 255
     middle = within >> 8 & 255
     shift = bit_count(low)
-    packed = np.int64(_COMPRESS_BYTE[low, mask & 255])
-    packed |= np.int64(_COMPRESS_BYTE[middle, mask >> 8 & 255]) << shift
+    packed = np.int64(COMPRESS_BYTE[low, mask & 255])
+    packed |= np.int64(COMPRESS_BYTE[middle, mask >> 8 & 255]) << shift
     shift += bit_count(middle)
-    return packed | np.int64(_COMPRESS_BYTE[within >> 16, mask >> 16]) << shift
+    return packed | np.int64(COMPRESS_BYTE[within >> 16, mask >> 16]) << shift
 
 
 @njit(cache=True, nogil=True)
@@ -89,11 +92,11 @@ def expand(packed, within):
     """The 24-bit mask with the low bits of `packed` spread over the set positions of `within`."""
     low = within & 255
     middle = within >> 8 & 255
-    mask = np.int64(_EXPAND_BYTE[low, packed & 255])
+    mask = np.int64(EXPAND_BYTE[low, packed & 255])
     packed >>= bit_count(low)
-    mask |= np.int64(_EXPAND_BYTE[middle, packed & 255]) << 8
+    mask |= np.int64(EXPAND_BYTE[middle, packed & 255]) << 8
     packed >>= bit_count(middle)
-    return mask | np.int64(_EXPAND_BYTE[within >> 16, packed & 255]) << 16
+    return mask | np.int64(EXPAND_BYTE[within >> 16, packed & 255]) << 16
 
 
 @njit(cache=True, nogil=True)
@@ -336,3 +339,11 @@ def _slides(k: int, flying: bool) -> Links:
 def level(k: int) -> Level:
     """The shared `Level` of k men."""
     return Level(k)
+
+
+@cache
+def all_rows() -> tuple[np.ndarray, np.ndarray]:
+    """The rows of all levels one after the other, and the place of each level's first one."""
+    rows = [canonical_rows(k) for k in range(MOST_MEN + 1)]
+    first = np.cumsum([0] + [each.size for each in rows], dtype=np.int64)
+    return np.concatenate(rows), first

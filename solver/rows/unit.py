@@ -21,7 +21,7 @@ from databases.writer import Section, WrittenTable
 from engine.morris import Rules
 from engine.morris.index import Subspace, subspaces_of_level
 from solver.rows.captures import turn_rows
-from solver.rows.geometry import Level, canonical_forms, level
+from solver.rows.geometry import Level, all_rows, canonical_forms, level
 from solver.rows.level import (
     Arrivals,
     Captures,
@@ -46,18 +46,22 @@ def level_name(r: int, c: int, k: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _AllLevels:
-    """The planes of every level of a unit, R to move, in one array each.
+    """The planes of every level of a unit for one side to move, word by word in pairs.
 
-    planes.loss and planes.not_win hold level l from word starts[l] - MARGIN on, margins included.
+    pairs: uint64[words, 2], loss and not_win; start: int64[levels + 1], the first of each level.
     """
 
-    planes: Planes
-    starts: np.ndarray
+    pairs: np.ndarray
+    start: np.ndarray
 
     def of_level(self, k: int) -> Planes:
-        """The planes of one level, as views."""
-        at = slice(int(self.starts[k]) - MARGIN, int(self.starts[k + 1]))
-        return Planes(self.planes.loss[at], self.planes.not_win[at])
+        """A copy of the planes of one level."""
+        here = level(k)
+        planes = Planes.empty(here.count, here.words)
+        part = self.pairs[self.start[k] : self.start[k + 1]]
+        planes.loss[MARGIN:-MARGIN] = part[:, 0]
+        planes.not_win[MARGIN:-MARGIN] = part[:, 1]
+        return planes
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +149,21 @@ class UnitSolver:
     def _greater_side(self) -> _AllLevels:
         """Below a diagonal unit (r, r): all of (r - 1, r), R to move; read once."""
         if self._turned is None:
-            r = self._r - 1
-            levels = [level(k) for k in range(r + 1)]
-            sizes = [here.count * here.words + MARGIN for here in levels]
-            starts = MARGIN + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            planes = Planes.empty(int(starts[-1]), 1)
-            self._turned = _AllLevels(planes, starts)
-            for k in range(r + 1):
-                self._read_into(r, self._c, k, "R", self._turned.of_level(k))
+            levels = [level(k) for k in range(self._r)]
+            start = np.cumsum([0] + [here.count * here.words for here in levels], dtype=np.int64)
+            pairs = np.empty((int(start[-1]), 2), dtype=np.uint64)
+            for k in range(self._r):
+                planes = self._read(self._r - 1, self._c, k, "R")
+                part = pairs[start[k] : start[k + 1]]
+                part[:, 0] = planes.loss[MARGIN:-MARGIN]
+                part[:, 1] = planes.not_win[MARGIN:-MARGIN]
+            self._turned = _AllLevels(pairs, start)
         return self._turned
 
     def _turn(self, here: Level, source: _AllLevels) -> Planes:
         """(r, r - 1) with C to move on rows with a mill, from (r - 1, r) with R to move."""
         out = Planes.empty(here.mill_count, here.words)
         forms = canonical_forms()
-        reduced = (source.planes.loss, source.planes.not_win, source.starts)
         self._workers.over(
             here.count,
             lambda first, last: turn_rows(
@@ -169,8 +173,9 @@ class UnitSolver:
                 last,
                 here.axes,
                 self._r - 1,
-                (forms.rank, forms.symmetry),
-                reduced,
+                (forms.rank, forms.symmetry, *all_rows()),
+                source.pairs.reshape(-1),
+                source.start,
                 out.loss,
                 out.not_win,
             ),
@@ -178,12 +183,9 @@ class UnitSolver:
         return out
 
     def _read(self, r: int, c: int, k: int, mover: str) -> Planes:
-        planes = Planes.empty(level(k).count, level(k).words)
-        self._read_into(r, c, k, mover, planes)
-        return planes
-
-    def _read_into(self, r: int, c: int, k: int, mover: str, planes: Planes) -> None:
+        """The planes of a level that is on disk."""
         here = level(k)
+        planes = Planes.empty(here.count, here.words)
         streams = Streams(here.count, here.axes, c)
         with self._store.open(level_name(r, c, k)) as table:
             for men in range(c + 1):
@@ -195,6 +197,7 @@ class UnitSolver:
                 here.words, (first, last), planes.loss, planes.not_win
             ),
         )
+        return planes
 
     def _write(self, name: str, here: Level, solved: SolvedLevel) -> WrittenTable:
         return self._store.write(name, self._sections(here, solved), threads=self._workers.threads)
