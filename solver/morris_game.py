@@ -73,6 +73,61 @@ _ALL = ALL_POINTS
 _STABILISER, _SYMMETRY, _ROW = 24, 40, 44
 
 
+class _Side(NamedTuple):
+    """A subspace by men in all and on the board, of the side to move and of the other."""
+
+    total: int
+    other_total: int
+    mover: int
+    other: int
+
+    @property
+    def mover_is_row(self) -> bool:
+        return self.total < self.other_total
+
+    @property
+    def subspace(self) -> Subspace:
+        if self.mover_is_row:
+            return Subspace(self.total, self.other_total, self.mover, self.other, "R")
+        return Subspace(self.other_total, self.total, self.other, self.mover, "C")
+
+    def after(self, *, placed: bool, captured: bool) -> _Side | None:
+        """Where a move leads to; None when a capture wins or the men are not there."""
+        side = _Side(
+            self.other_total - captured, self.total, self.other - captured, self.mover + placed
+        )
+        exists = side.total > LOSING_TOTAL and side.mover >= 0 and side.other <= side.other_total
+        return side if exists else None
+
+    def conversions(self) -> tuple[_Side | None, ...]:
+        """Where a placement, a capturing slide and a capturing placement lead to."""
+        return (
+            self.after(placed=True, captured=False),
+            self.after(placed=False, captured=True),
+            self.after(placed=True, captured=True),
+        )
+
+
+def _sides(subspace: Subspace) -> tuple[_Side, ...]:
+    """The one or two sides that move in the class of a subspace."""
+    row_side = _Side(subspace.r, subspace.c, subspace.k, subspace.l)
+    column_side = _Side(subspace.c, subspace.r, subspace.l, subspace.k)
+    return (row_side,) if row_side == column_side else (row_side, column_side)
+
+
+def subspaces_of_class(subspace: Subspace) -> tuple[Subspace, ...]:
+    """The one or two subspaces of a class, in the order of the class index."""
+    return tuple(side.subspace for side in _sides(subspace))
+
+
+def class_bytes(subspace: Subspace) -> int:
+    """The memory that solving a class takes: two bytes a position and one for each that
+    conversions lead to."""
+    sides = _sides(subspace)
+    reached = {target.subspace for side in sides for target in side.conversions() if target}
+    return sum(2 * side.subspace.size for side in sides) + sum(part.size for part in reached)
+
+
 class _Half(NamedTuple):
     """One subspace of a class: what its two sides may do, and where its moves lead.
 
@@ -155,10 +210,8 @@ class MorrisClass:
     def __init__(
         self, subspace: Subspace, rules: Rules, solved: Mapping[Subspace, np.ndarray]
     ) -> None:
-        row_side = (subspace.r, subspace.c, subspace.k, subspace.l)
-        column_side = (subspace.c, subspace.r, subspace.l, subspace.k)
-        sides = [row_side, column_side] if row_side != column_side else [row_side]
-        self.subspaces = tuple(_subspace(*side) for side in sides)
+        sides = _sides(subspace)
+        self.subspaces = tuple(side.subspace for side in sides)
         bases = np.cumsum([0] + [part.size for part in self.subspaces]).tolist()
         self.size = bases.pop()
         self._halves = []
@@ -166,22 +219,29 @@ class MorrisClass:
         for part, side, base, reply_base in zip(
             self.subspaces, sides, bases, reversed(bases), strict=True
         ):
-            total, other_total, mover, other = side
+            reply = _Side(side.other_total, side.total, side.other, side.mover)
             half = _Half(
-                hand=total > mover,
-                flies=rules.may_fly(mover, total - mover),
-                other_flies=rules.may_fly(other, other_total - other),
+                hand=side.total > side.mover,
+                flies=rules.may_fly(side.mover, side.total - side.mover),
+                other_flies=rules.may_fly(side.other, side.other_total - side.other),
                 base=base,
                 size=part.size,
                 reply_base=reply_base,
-                mover_is_row=_mover_is_row(total, other_total),
-                reply_is_row=_mover_is_row(other_total, total),
-                captor_is_row=_mover_is_row(other_total - 1, total),
-                capture_wins=other_total - 1 <= LOSING_TOTAL,
+                mover_is_row=side.mover_is_row,
+                reply_is_row=reply.mover_is_row,
+                captor_is_row=side.other_total - 1 < side.total,
+                capture_wins=side.other_total - 1 <= LOSING_TOTAL,
             )
             tables = _Tables(_rows(part.k), _columns(part.k, part.l), _orbits(part.c))
-            self._halves.append((half, tables, _external(*side, solved)))
-            degree = max(degree, mover * (POINT_COUNT - mover - other if half.flies else 4))
+            external = _External(
+                *(
+                    solved[target.subspace] if target else np.empty(0, np.int8)
+                    for target in side.conversions()
+                )
+            )
+            self._halves.append((half, tables, external))
+            free = POINT_COUNT - side.mover - side.other
+            degree = max(degree, side.mover * (free if half.flies else 4))
         block = min(self.size, retrograde.BLOCK)
         self._outcome = np.empty(block, np.int8)
         self._plies = np.empty(block, np.uint16)
@@ -227,40 +287,6 @@ class MorrisClass:
             _spread(tables, half, solution.value[part], solution.plies[part])
 
 
-def _mover_is_row(total: int, other_total: int) -> bool:
-    """Whether the side to move is R, by the totals."""
-    return total < other_total
-
-
-def _subspace(total: int, other_total: int, mover: int, other: int) -> Subspace:
-    """The subspace by the mover's and the other side's totals and men on the board."""
-    if _mover_is_row(total, other_total):
-        return Subspace(total, other_total, mover, other, "R")
-    return Subspace(other_total, total, other, mover, "C")
-
-
-def _external(
-    total: int,
-    other_total: int,
-    mover: int,
-    other: int,
-    solved: Mapping[Subspace, np.ndarray],
-) -> _External:
-    """What external moves lead to, by the mover's and the other side's totals and men."""
-
-    def values(other_total: int, other: int, mover: int) -> np.ndarray:
-        """Values of the subspace with these numbers, the other side to move, if there is one."""
-        if other_total <= LOSING_TOTAL or other < 0 or mover > total:
-            return np.empty(0, np.int8)
-        return solved[_subspace(other_total, total, other, mover)]
-
-    return _External(
-        placed=values(other_total, other, mover + 1),
-        captured=values(other_total - 1, other - 1, mover),
-        placed_captured=values(other_total - 1, other - 1, mover + 1),
-    )
-
-
 def solve_class(
     subspace: Subspace, rules: Rules, solved: Mapping[Subspace, np.ndarray]
 ) -> dict[Subspace, Solution]:
@@ -293,7 +319,7 @@ def classes(men: int) -> Iterator[Subspace]:
         for on_board in range(r + c, -1, -1):
             for k in range(max(0, on_board - c), min(r, on_board) + 1):
                 if r < c or k <= on_board - k:
-                    yield _subspace(r, c, k, on_board - k)
+                    yield _Side(r, c, k, on_board - k).subspace
 
 
 def solve_all(men: int, rules: Rules) -> dict[Subspace, Solution]:
@@ -450,7 +476,7 @@ def _open_up(mask, taken):
 
 
 @_kernel
-def _sides(tables, half, index):
+def _masks(tables, half, index):
     """(word of the row, mover's men, other's men, whether the index is a representative) of an
     index in the subspace."""
     row = index // tables.columns.size
@@ -575,7 +601,7 @@ def _expand(start, stop, tables, half, external, outcome, plies, offsets, listed
     """
     end = offsets[0]
     for i in range(stop - start):
-        word, men, other, least = _sides(tables, half, start + i)
+        word, men, other, least = _masks(tables, half, start + i)
         if least:
             outcome[i], plies[i], end = _moves(
                 tables.orbits, half, external, word, men, other, listed, end
@@ -595,7 +621,7 @@ def _retract(indices, tables, half, offsets, listed):
     """
     end = offsets[0]
     for i in range(indices.size):
-        word, men, other, _ = _sides(tables, half, np.int64(indices[i]) - half.base)
+        word, men, other, _ = _masks(tables, half, np.int64(indices[i]) - half.base)
         empty = ~(men | other) & _ALL
         first = end
         seen = np.int64(0)
@@ -624,7 +650,7 @@ def _spread(tables, half, value, plies):
     """Copies value (int8[size]) and plies (uint8[size]) from representatives to their copies."""
     for index in range(value.size):
         if value[index] == HOLE:
-            _, men, other, _ = _sides(tables, half, index)
+            _, men, other, _ = _masks(tables, half, index)
             source = _index(tables.orbits, men, other, half.mover_is_row)
             value[index] = value[source]
             plies[index] = plies[source]
