@@ -168,14 +168,16 @@ def solve_morris(options: Namespace) -> int:
     from databases.store import Store
     from engine.morris import Rules
     from engine.morris.rules import MOST_MEN
+    from solver.morris_job import estimate, table_names
     from solver.morris_job import solve_morris as solve
-    from solver.morris_job import table_names
 
     men = options.men or MOST_MEN
     names = table_names(men)
     store = Store(tables_folder(options), morris_family(options.flying))
     if store.report().whole.keys() >= set(names):
         return _nothing_to_do(options, len(names))
+    if options.men is None:
+        _make_room(options, estimate(men, _threads(options)))
     with _progress(options) as progress:
         solve(
             store,
@@ -190,6 +192,12 @@ def solve_morris(options: Namespace) -> int:
 
 def estimate_morris(options: Namespace) -> int:
     """`lasker estimate morris`"""
+    from engine.morris.rules import MOST_MEN
+    from solver.morris_job import estimate
+    from solver.room import describe
+
+    found = estimate(options.men or MOST_MEN, _threads(options))
+    print(describe(found, tables_folder(options), _threads(options)))
     return 0
 
 

@@ -1,0 +1,62 @@
+"""Published counts compared with solved tables, right and wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from databases import Section, Store, morris_family
+from engine.morris.index import subspaces_of_level
+from engine.morris.rules import FLYING_OPTIONS
+from solver.known import check_lasca, check_morris, published
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize("flying", FLYING_OPTIONS)
+def test_published_morris_holds_what_others_published(flying: str) -> None:
+    with (DATA / "morris_counts.csv").open(newline="") as file:
+        known = {",".join(row) for row in csv.reader(file) if row[0] == flying}
+    assert known <= set(published(f"morris_{flying}.csv"))
+
+
+def test_published_lasca_holds_what_others_published() -> None:
+    with (DATA / "lasca_counts.csv").open(newline="") as file:
+        known = [",".join(row) for row in csv.reader(file)][1:]
+    assert published("lasca_men.csv")[: len(known)] == known
+
+
+def write_level(root: Path, values: dict[str, int]) -> None:
+    """Level 0 of unit (3, 3), where each of the sections is one value throughout."""
+    sections = []
+    for subspace in subspaces_of_level(3, 3, 0):
+        ones = np.packbits(np.ones(subspace.size, np.uint8), bitorder="little")
+        planes = [ones if values[subspace.section] == value else ones * 0 for value in (1, -1)]
+        sections.append(Section(subspace.section, subspace.size, *planes))
+    store = Store(root, morris_family("board"))
+    with store.lock():
+        store.write("r03c03k00", sections)
+
+
+def test_right_counts(tmp_path: Path) -> None:
+    # With three men a side whoever moves against an empty board wins.
+    write_level(tmp_path, {"C0": 1, "C1": 1, "C2": 1, "C3": 1})
+    check = check_morris(tmp_path, "board", 3)
+    assert check.what == "the counts are the published ones"
+    assert check.how == "databases/known/morris_board.csv"
+    assert (check.positions, check.faults) == (1 + 24 + 276 + 2024, 0)
+
+
+def test_wrong_counts_are_faults(tmp_path: Path) -> None:
+    write_level(tmp_path, {"C0": 1, "C1": -1, "C2": 1, "C3": 1})
+    check = check_morris(tmp_path, "board", 3)
+    assert check.faults == 1
+    assert any("board,1,0,2,3,0,0,24 is published as" in str(fault) for fault in check.examples)
+
+
+def test_what_is_not_solved_is_no_fault(tmp_path: Path) -> None:
+    for check in (check_morris(tmp_path, "off", 10), check_lasca(tmp_path, 4)):
+        assert (check.positions, check.faults) == (0, 0)
