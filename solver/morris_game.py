@@ -120,12 +120,16 @@ def subspaces_of_class(subspace: Subspace) -> tuple[Subspace, ...]:
     return tuple(side.subspace for side in _sides(subspace))
 
 
+def conversions_of_class(subspace: Subspace) -> set[Subspace]:
+    """The subspaces that placements and captures lead to from a class."""
+    return {target.subspace for side in _sides(subspace) for target in side.conversions() if target}
+
+
 def class_bytes(subspace: Subspace) -> int:
-    """The memory that solving a class takes: two bytes a position and one for each that
-    conversions lead to."""
-    sides = _sides(subspace)
-    reached = {target.subspace for side in sides for target in side.conversions() if target}
-    return sum(2 * side.subspace.size for side in sides) + sum(part.size for part in reached)
+    """The memory that solving a class takes: two bytes a position and one for each position of
+    the subspaces that its conversions lead to."""
+    positions = sum(part.size for part in subspaces_of_class(subspace))
+    return 2 * positions + sum(part.size for part in conversions_of_class(subspace))
 
 
 class _Half(NamedTuple):
