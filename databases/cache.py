@@ -11,10 +11,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from databases.reader import TableFile
+
+_T = TypeVar("_T")
 
 _BLOCK_OVERHEAD = 500
 """Bytes that a cached block takes besides its own: key, entry and object headers."""
@@ -76,56 +78,63 @@ class _Entry:
 
 
 class OpenFiles:
-    """Open table files, the least recently used closed first; at most `limit` when none is in use.
+    """Table files, of which the least recently used are suspended when more than `limit` are open.
 
-    When the process may open no more files, unused ones are closed before their turn.
+    A suspended file keeps what was read from its ends (12 bytes a block), so to go on with it costs
+    one system call. When the process may open no more files, unused ones are suspended before their
+    turn.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._entries: dict[Hashable, _Entry] = {}
+        self._open: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     @contextmanager
     def use(self, key: Hashable, open_file: Callable[[], TableFile]) -> Iterator[TableFile]:
-        """The file of `key`, from `open_file` when it is not open; not closed inside the `with`."""
+        """The file of `key`, open until the end of the `with`; from `open_file` the first time."""
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                self._close_unused(self._limit - 1)
-                entry = self._entries[key] = _Entry(self._opened(open_file))
-            self._entries.move_to_end(key)
+            if key not in self._open:
+                self._suspend_unused(self._limit - 1)
+                self._open[key] = self._entries[key] = self._awake(key, open_file)
+            entry = self._open[key]
+            self._open.move_to_end(key)
             entry.users += 1
         try:
             yield entry.table
         finally:
             with self._lock:
                 entry.users -= 1
-                if not entry.users and self._entries.get(key) is not entry:
+                if not entry.users and self._open.get(key) is not entry:
                     entry.table.close()  # `close` was called in the meantime
 
     def close(self) -> None:
         """Close all files, those in use as soon as they are not."""
         with self._lock:
-            self._close_unused(0)
+            self._suspend_unused(0)
+            self._open.clear()
             self._entries.clear()
 
-    def _opened(self, open_file: Callable[[], TableFile]) -> TableFile:
+    def _awake(self, key: Hashable, open_file: Callable[[], TableFile]) -> _Entry:
+        entry = self._entries.pop(key, None)
+        if entry is not None and self._opened(entry.table.resume):
+            return entry
+        return _Entry(self._opened(open_file))
+
+    def _opened(self, open_file: Callable[[], _T]) -> _T:
         while True:
             try:
                 return open_file()
             except OSError as error:
                 too_many = error.errno in (errno.EMFILE, errno.ENFILE)
-                if not too_many or not self._close_unused(len(self._entries) // 2):
+                if not too_many or not self._suspend_unused(len(self._open) // 2):
                     raise
 
-    def _close_unused(self, limit: int) -> int:
-        """Close files until at most `limit` are open or all are in use; how many it closed."""
-        unused = [key for key, entry in self._entries.items() if not entry.users]
-        closing = unused[: max(0, len(self._entries) - limit)]
-        for key in closing:
-            self._entries.pop(key).table.close()
-        return len(closing)
+    def _suspend_unused(self, limit: int) -> int:
+        """Suspend files until at most `limit` are open or all are in use; how many it suspended."""
+        unused = [key for key, entry in self._open.items() if not entry.users]
+        chosen = unused[: max(0, len(self._open) - limit)]
+        for key in chosen:
+            self._open.pop(key).table.close()
+        return len(chosen)

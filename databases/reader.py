@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # Blocks read and decompressed by a thread at once.
 _BATCH_BLOCKS = 32
 
+# Read at once from the end of a file when it is opened.
+_TAIL_SIZE = 1 << 16
+
 _T = TypeVar("_T")
 
 _local = threading.local()  # a decompressor may serve one thread at a time only
@@ -90,9 +93,10 @@ class TableFile:
         self._cache = cache
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            self._open()
+            self._stamp = self._stat()
+            self._read_ends()
         except BaseException:
-            os.close(self._descriptor)
+            self.close()
             raise
 
     def __enter__(self) -> TableFile:
@@ -106,6 +110,20 @@ class TableFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def resume(self) -> bool:
+        """Open the file again after `close`; whether it is still there and the same.
+
+        If not, it stays closed. Raises OSError when too many files are open.
+        """
+        try:
+            self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return False
+        if self._stat() == self._stamp:
+            return True
+        self.close()
+        return False
 
     def require(
         self,
@@ -246,18 +264,28 @@ class TableFile:
             if layout.content_checksum(contents) != info.content:
                 raise CorruptTableError(self.path, f"section {name}", "content checksum mismatch")
 
-    def _open(self) -> None:
+    def _stat(self) -> tuple[int, ...]:
+        """What tells a file from one that took its place."""
+        stat = os.fstat(self._descriptor)
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def _read_ends(self) -> None:
         self.size = size = os.fstat(self._descriptor).st_size
+        # From a cold disk each read costs more than all the rest. So trailer, header and, but for
+        # the largest files, index are one read, which the system does while it does the first.
+        tail_at = max(0, size - _TAIL_SIZE)
+        os.posix_fadvise(self._descriptor, tail_at, size - tail_at, os.POSIX_FADV_WILLNEED)
         layout.check_front(self._pread("front", layout.FRONT_SIZE, 0), self.path)
-        trailer = layout.decode_trailer(
-            self._pread("trailer", layout.TRAILER_SIZE, max(0, size - layout.TRAILER_SIZE)),
-            size,
-            self.path,
-        )
-        index = self._pread("index", trailer.index_size, trailer.index_offset)
+        tail = self._pread("trailer", size - tail_at, tail_at)
+        trailer = layout.decode_trailer(tail[-layout.TRAILER_SIZE :], size, self.path)
+        ends = tail
+        if trailer.index_offset < tail_at:
+            rest = tail_at - trailer.index_offset
+            ends = self._pread("index", rest, trailer.index_offset) + tail
+        ends = ends[-(size - trailer.index_offset) : -layout.TRAILER_SIZE]
+        index, raw = ends[: trailer.index_size], ends[trailer.index_size :]
         if zlib.crc32(index) != trailer.index_crc:
             raise CorruptTableError(self.path, "index", "checksum mismatch")
-        raw = self._pread("header", trailer.header_size, trailer.index_offset + trailer.index_size)
         if zlib.crc32(raw) != trailer.header_crc:
             raise CorruptTableError(self.path, "header", "checksum mismatch")
         self.header = layout.decode_header(raw, self.path)

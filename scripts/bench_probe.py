@@ -4,13 +4,13 @@
 
 Positions are drawn from all tables of the folder, each as often as any other. Four cases:
 
-    cold      nothing in memory: tables just opened, the system's cache of their files dropped
     block     file open and its pages in the system's cache, the block is read and decompressed
     value     the block is in the cache of the tables
     moves     as `value`, with the values of all legal moves: what `lasker probe` answers
+    cold      nothing in memory: tables just opened, the system's cache of their files dropped
 
-and then look-ups a second of positions of case `block`, by threads of one process, and by
-processes, with the growth of the resident memory over that of the same process before.
+and look-ups a second of positions of case `block`, by threads of one process, and by processes,
+with the growth of the resident memory over that of the same process before.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from databases import Store, Tables, morris_family, open_tables
+from databases.store import file_sha256
 from engine.morris import Position, Rules
 from engine.morris.index import Subspace, canonical_rows, position_at
 from engine.morris.rules import MOST_MEN
@@ -46,6 +47,12 @@ def draw_positions(store: Store, count: int, seed: int = 1) -> list[Position]:
     choose = random.Random(seed)
     chosen = choose.choices(subspaces, sizes, k=count)
     return [position_at(subspace, choose.randrange(subspace.size)) for subspace in chosen]
+
+
+def read_files(store: Store) -> None:
+    """Read all tables once, so that the system has their pages if it has room for them."""
+    for path in store.folder.glob(f"*{store.family.suffix}"):
+        file_sha256(path)
 
 
 def forget_files(store: Store) -> None:
@@ -128,12 +135,7 @@ def main() -> None:
     positions = draw_positions(store, arguments.samples)
     make_rows()
 
-    cold = []
-    for position in positions[:200]:
-        forget_files(store)
-        with open_tables(arguments.tables) as tables:
-            cold += seconds_each(lambda p, t=tables: t.probe_wdl(p, rules), [position])
-    show_latency("cold", cold)
+    read_files(store)
     with open_tables(arguments.tables, max_open_files=1000, cache_bytes=0) as tables:
         for position in positions:
             tables.probe_wdl(position, rules)
@@ -166,6 +168,13 @@ def main() -> None:
         ]
         rate = sum(pool.starmap(look_ups_of_process, tasks)) / arguments.seconds
     print(f"processes 4: {rate:8.0f} look-ups/s")
+
+    cold = []
+    for position in positions[:200]:
+        forget_files(store)
+        with open_tables(arguments.tables) as tables:
+            cold += seconds_each(lambda p, t=tables: t.probe_wdl(p, rules), [position])
+    show_latency("cold", cold)
 
 
 if __name__ == "__main__":

@@ -417,6 +417,27 @@ def test_table_written_later_is_found(tmp_path) -> None:
         assert tables.get_wdl(position) is not None
 
 
+def test_table_replaced_or_removed_between_look_ups(tmp_path) -> None:
+    """With one open file each look-up finds its file suspended, and must see that it changed."""
+    write_morris(tmp_path, "board", [(3, 3)])
+    subspaces = subspaces_of_level(3, 3, 2)
+    positions = [position_at(subspace, 0) for subspace in subspaces]
+    other = Position.parse("W:W:B:H3,3")
+    store = Store(tmp_path, morris_family("board"))
+    with open_tables(tmp_path, max_open_files=1) as tables:
+        for value in (1, -1, 0):
+            with store.lock():
+                sections = [section(s.section, np.full(s.size, value)) for s in subspaces]
+                store.write(subspaces[0].stem, sections)
+            tables.probe_wdl(other)
+            assert {tables.probe_wdl(position) for position in positions} == {value}
+        store.path(subspaces[0].stem).unlink()
+        assert tables.probe_wdl(positions[0]) == 0  # still open
+        tables.probe_wdl(other)
+        with pytest.raises(MissingTableError):
+            tables.probe_wdl(positions[0])
+
+
 def test_path_that_is_no_folder(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreAccessError, match="not a folder"):
