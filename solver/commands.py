@@ -270,11 +270,21 @@ def solve_lasca(options: Namespace) -> int:
 
 def estimate_lasca(options: Namespace) -> int:
     """`lasker estimate lasca`"""
-    from solver.lasca_job import estimate
     from solver.room import describe
 
-    found = estimate(_lasca_families(options), _threads(options))
-    print(describe(found, tables_folder(options), _threads(options)))
+    threads = _threads(options)
+    if options.start is not None:
+        from solver.lasca_explore import DEFAULT_MOST_POSITIONS, estimate_from
+
+        game_of("lasca").parse(options.start)
+        # What a position leads to is only known once it is explored; the bound is known before.
+        found, threads = estimate_from(options.max_positions or DEFAULT_MOST_POSITIONS), 1
+        print("at most:")
+    else:
+        from solver.lasca_job import estimate
+
+        found = estimate(_lasca_families(options), threads)
+    print(describe(found, tables_folder(options), threads))
     return 0
 
 

@@ -14,6 +14,7 @@ both agree on them, that is where no play beyond the bound can change them.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from databases.probe import Value
 from engine.lasca import Position, Rules
 from engine.lasca.packing import MEN
 from solver.errors import ResourceError
+from solver.lasca_job import Estimate
 from solver.lasca_kernels import (
     _COUNT,
     _LOW,
@@ -45,6 +47,13 @@ from solver.progress import Progress
 from solver.retrograde import DRAW, LOSS, WIN, Expansion, solve
 
 DEFAULT_MOST_POSITIONS = 10_000_000
+
+# At most, a position: on disk, and in memory where the bound is met (90 measured from the start of
+# the game; positions with more moves take more).
+_DISK_BYTES = 4
+_MEMORY_BYTES = 160
+
+_CALIBRATION_POSITIONS = 100_000
 
 _FIRST_CAPACITY = 1 << 14
 _MOST_POSITIONS = (1 << 31) - 1  # the engine numbers twice as many with 32 bits
@@ -106,6 +115,24 @@ def solve_from(
         progress.end()
     found.probe(position)
     return found
+
+
+def estimate_from(max_positions: int = DEFAULT_MOST_POSITIONS) -> Estimate:
+    """What `solve_from` takes at most, from a short measurement on this machine."""
+    exploration = _Exploration(Position.START)
+    exploration.go_on(1, Progress(quiet=True))
+    _solved(exploration.graph())  # now all is compiled
+    began = time.perf_counter()
+    exploration.go_on(_CALIBRATION_POSITIONS, Progress(quiet=True))
+    _solved(exploration.graph())
+    seconds = time.perf_counter() - began
+    return Estimate(
+        tables=1,
+        positions=max_positions,
+        disk=max_positions * _DISK_BYTES,
+        memory=max_positions * _MEMORY_BYTES,
+        seconds=seconds * max_positions / _CALIBRATION_POSITIONS,
+    )
 
 
 @dataclass
