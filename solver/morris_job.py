@@ -11,22 +11,35 @@ import resource
 import time
 from dataclasses import dataclass
 from math import comb
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from databases.catalog import morris_family
 from databases.format import Header
 from databases.store import Store
 from engine.morris import Rules
 from engine.morris.board import POINT_COUNT
 from engine.morris.index import Subspace, canonical_rows, subspaces_of_level
-from engine.morris.rules import LOSING_TOTAL
+from engine.morris.rules import FLYING_OPTIONS, LOSING_TOTAL
 from solver.errors import ResourceError
 from solver.progress import Progress
 from solver.room import gigabytes
 
-# Bytes on disk and seconds on one thread, per position, of the whole game (docs/performance.md); the
-# seconds are for a machine on which the calibration takes _CALIBRATION_SECONDS.
+if TYPE_CHECKING:
+    from solver.rows.unit import LevelReport
+
+# Bytes on disk per position of the whole game, and how many half-rounds of R over all bits of a
+# level solving it takes as long as; both measured (docs/performance.md).
 _DISK_BYTES = 0.05
-_POSITION_SECONDS = 1 / 20e6
-_CALIBRATION_SECONDS = 1.0
+_HALF_ROUNDS = 20
+
+# Links between rows, queues of changes, and the interpreter with its compiled kernels.
+_SHARED_BYTES = 1_500_000_000
+
+# The level and the number of its rows on which the speed of this machine is measured.
+_SAMPLE_LEVEL = 6
+_SAMPLE_ROWS = 256
 
 _LEAST = LOSING_TOTAL + 1
 
@@ -61,8 +74,9 @@ def level_positions(r: int, c: int, k: int) -> int:
 def unit_memory(r: int, c: int) -> int:
     """The bytes that the planes of a unit take at most while one of its levels is solved.
 
-    Counted as on its largest level: loss, not-win and escape planes of both sides, what R's captures
-    and placements and C's captures gain, the level above, and the streams that are written.
+    Counted as on its largest level: loss, not-win and escape planes of both sides, what R's
+    captures and placements and C's captures gain, the level above, and the streams that are
+    written.
     """
 
     def plane(k: int) -> int:
@@ -82,8 +96,39 @@ def unit_memory(r: int, c: int) -> int:
     return most + _SHARED_BYTES
 
 
-# Links between rows, queues of changes, and the interpreter with its compiled kernels.
-_SHARED_BYTES = 1_500_000_000
+def estimate(men: int, threads: int = 1) -> Estimate:
+    """What solving all units up to `men` men a side takes, from a short measurement here."""
+    positions = 0
+    bits = 0
+    for r, c in units(men):
+        for k in range(r + 1):
+            positions += level_positions(r, c, k)
+            bits += len(canonical_rows(k)) << (POINT_COUNT - k)
+    return Estimate(
+        tables=len(table_names(men)),
+        positions=positions,
+        disk=int(positions * _DISK_BYTES),
+        memory=max(unit_memory(r, c) for r, c in units(men)),
+        seconds=bits * _HALF_ROUNDS * half_round_seconds() / threads,
+    )
+
+
+def half_round_seconds() -> float:
+    """Seconds that one thread takes for a half-round of R, per bit; compilation left out."""
+    from solver.rows.geometry import level
+    from solver.rows.planes import valid_blocks
+    from solver.rows.rounds import ColumnSide, RowSide
+
+    here = level(_SAMPLE_LEVEL)
+    valid = valid_blocks(POINT_COUNT, here.axes)
+    row_side = RowSide(here, valid, here.slides(False))
+    no_flights = np.zeros(POINT_COUNT + 1, dtype=bool)
+    column_side = ColumnSide(here, valid, POINT_COUNT, no_flights, np.zeros(0, dtype=np.uint64))
+    no_queue = np.zeros(0, dtype=np.int64)
+    row_side.dense(column_side, (0, 1), True, no_queue)  # compiles
+    began = time.perf_counter()
+    row_side.dense(column_side, (0, _SAMPLE_ROWS), True, no_queue)
+    return (time.perf_counter() - began) / (_SAMPLE_ROWS << here.axes)
 
 
 def solve_morris(
@@ -97,9 +142,11 @@ def solve_morris(
 ) -> None:
     """Solves what is missing of the units up to `men` men a side; takes the store's lock.
 
-    memory: bytes that the job may take; ResourceError before anything begins when a unit needs more.
-    Raises StoreBusyError, NoSpaceError and what else `Store` raises.
+    Levels that are the same under other rules of flying, and solved there, are taken over. memory:
+    bytes that the job may take; ResourceError before anything begins when a unit needs more. Raises
+    StoreBusyError, NoSpaceError and what else `Store` raises.
     """
+    from solver.rows.twin import Twin
     from solver.rows.unit import UnitSolver
     from solver.rows.workers import Workers
 
@@ -123,13 +170,18 @@ def solve_morris(
             for k in range(r + 1)
             if Subspace(r, c, k, 0, "C").stem in missing
         )
+        twins = [
+            Twin(store, rules, Store(store.root, morris_family(flying)), Rules(flying=flying))
+            for flying in FLYING_OPTIONS
+            if flying != rules.flying
+        ]
         progress.begin(positions, f"morris, flying {rules.flying}")
         began = time.perf_counter()
         try:
             for r, c in todo:
-                for report in UnitSolver(store, r, c, rules, workers).solve():
+                for report in UnitSolver(store, r, c, rules, workers, twins).solve():
                     progress.advance(_entries(report.header))
-                    progress.line(_level_line(report.name, report.header, report.seconds))
+                    progress.line(_level_line(report))
             if todo:
                 progress.line(_closing_line(positions, time.perf_counter() - began))
         finally:
@@ -140,15 +192,16 @@ def _entries(header: Header) -> int:
     return sum(section.entries for section in header.sections)
 
 
-def _level_line(name: str, header: Header, seconds: float) -> str:
+def _level_line(report: LevelReport) -> str:
     """One line about a finished level, for the log."""
     win, draw, loss = (
-        sum(getattr(section, field) for section in header.sections)
+        sum(getattr(section, field) for section in report.header.sections)
         for field in ("win", "draw", "loss")
     )
+    how = "taken over in" if report.rounds is None else f"{len(report.rounds)} plies in"
     return (
-        f"{name}: {_entries(header):,} positions, {win:,} won, {draw:,} drawn, {loss:,} lost, "
-        f"{seconds:.1f} s, peak memory {gigabytes(peak_memory())}"
+        f"{report.name}: {_entries(report.header):,} positions, {win:,} won, {draw:,} drawn, "
+        f"{loss:,} lost, {how} {report.seconds:.1f} s, peak memory {gigabytes(peak_memory())}"
     )
 
 

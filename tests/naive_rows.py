@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from engine.morris import Position, Rules
 from engine.morris.board import (
     ALL_POINTS,
     MILLS_AT,
@@ -85,14 +84,6 @@ def takeable(men: int) -> list[int]:
 def canonical(row_men: int, column_men: int) -> tuple[int, int]:
     """The least image of the row, and the column's under the same symmetry, as masks."""
     return min((image(row_men, s), image(column_men, s)) for s in range(16))
-
-
-def half_round(
-    position: Position, rules: Rules, is_loss: Callable, is_not_win: Callable
-) -> tuple[bool, bool]:
-    """(wins, loses) of the mover by the values of the positions it can move to."""
-    after = [position.play(move) for move in position.legal_moves(rules)]
-    return any(is_loss(p) for p in after), not any(is_not_win(p) for p in after)
 
 
 def symmetric(words: np.ndarray, men: int) -> np.ndarray:

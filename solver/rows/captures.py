@@ -1,13 +1,13 @@
 """What a side gains by taking a man, for whole rows at once.
 
-*Row side takes*: after its move R stands on row w' with a new mill and takes a man m of column b. The
-result is (w', b - m) with C to move, one man fewer for C. `row_captures` turns the values of these
-positions, a row of the unit (r, c - 1), into the bitmap over b "some man may be taken so that ...".
-A man in a mill may be taken only if all C's men on the board are in mills.
+*Row side takes*: after its move R stands on row w' with a new mill and takes a man m of column b.
+The result is (w', b - m) with C to move, one man fewer for C. `row_captures` turns the values of
+these positions, a row of the unit (r, c - 1), into the bitmap over b "some man may be taken so that
+...". A man in a mill may be taken only if all C's men on the board are in mills.
 
-*Column side takes*: the man on point i of row w may be taken if it stands in no mill of w, or all men
-of w do. The result is a row of level k - 1 of (r - 1, c), brought into w's axes by a removal link;
-`column_captures` ORs these rows.
+*Column side takes*: the man on point i of row w may be taken if it stands in no mill of w, or all
+men of w do. The result is a row of level k - 1 of (r - 1, c), brought into w's axes by a removal
+link; `column_captures` ORs these rows.
 
 Invariant: bit 0 of a row capture (no man of C on the board: nothing to take) is never set here.
 """
@@ -39,7 +39,7 @@ _LOW = 9
 
 @njit(cache=True, nogil=True)
 def list_column_mills(free, mills):
-    """Mills of points that are all free, as three axes each: mills int64[16, 3]; returns how many."""
+    """Mills of free points as three axes each, into mills (int64[16, 3]); returns how many."""
     count = 0
     for x in range(MILLS.size):
         if MILLS[x] & ~free:
@@ -112,8 +112,9 @@ def row_captures(
     """Fill rows of `out_wins` and `out_escapes`: R may take a man and reaches a set bit.
 
     rows, numbers: the level's rows and their places among those with a mill, which are filled.
-    axes: n; valid, blocks: C's columns as a bitmap of a row, and the valid blocks. wins, escapes: flat planes of the reduced unit, C
-    to move: lost for C, not won by C; sources: int64[rows], where a row's words begin in them.
+    axes: n; valid, blocks: C's columns as a bitmap of a row, and the valid blocks. wins, escapes:
+    flat planes of the reduced unit, C to move: lost for C, not won by C; sources: int64[rows],
+    where a row's words begin in them.
     """
     mills = np.empty((16, 3), np.int64)
     present = np.empty(2 * POINT_COUNT * 8, np.uint64)
@@ -146,8 +147,9 @@ def column_captures(
     """OR into the row outputs what C gains by taking a man of row `men`.
 
     first, last: the row's removal links; left_point, target, plan: of those links; words: of a row
-    of level k - 1. wins, escapes: flat planes of (r - 1, c), level k - 1, R to move: lost for R, not
-    won by R, margins included. outputs: (wins, escapes, offset of the row in them); work: of `pull`.
+    of level k - 1. wins, escapes: flat planes of (r - 1, c), level k - 1, R to move: lost for R,
+    not won by R, margins included. outputs: (wins, escapes, offset of the row in them); work: of
+    `pull`.
     """
     out_wins, out_escapes, o0 = outputs
     protected = men_in_mills(men)
@@ -228,15 +230,15 @@ def turn_rows(rows, numbers, first, last, axes, most, forms, source, starts, out
     """Rows with a mill of the reduced unit of a diagonal one, seen from the greater side.
 
     The unit (r, r) leads by R's captures to R with r and C with r - 1 men, C to move. It is stored
-    with the colours exchanged, as unit (r - 1, r), R to move: C's column is the row there, and every
-    bit of a row here comes from another row there. Rows that differ in the outer ring only are
-    turned together, since their bits then come from the same few words of each row there.
+    with the colours exchanged, as unit (r - 1, r), R to move: C's column is the row there, and
+    every bit of a row here comes from another row there. Rows that differ in the outer ring only
+    are turned together, since their bits then come from the same few words of each row there.
 
     rows, numbers: the level's rows and their places among those with a mill. axes: n; most: r - 1.
     forms: (rank, symmetry) of `Canonical`, the rows of all levels, and where each level's begin.
-    source: uint64, for each word of all levels of (r - 1, r), R to move, the one of loss and then the
-    one of not_win; starts: int64, the first such pair of each level. The outputs are zero before;
-    rows first .. last - 1 are filled.
+    source: uint64, for each word of all levels of (r - 1, r), R to move, the one of loss and then
+    the one of not_win; starts: int64, the first such pair of each level. The outputs are zero
+    before; rows first .. last - 1 are filled.
     """
     words = 1 << (axes - 6)
     low = np.empty(256, np.int64)

@@ -78,9 +78,9 @@ def _pair(a, b):
 def _fill_move(free, axis, i, j, protected, move, partners):
     """Move i -> j (i = -1: placement) in a row that leaves `free` free.
 
-    axis: int64[24], the axis of each free point. protected: whether closing a mill is a capture (the
-    row side has men on the board). move: int64[8]; partners: int64[2], the block bits that each
-    mill's pair asks for.
+    axis: int64[24], the axis of each free point. protected: whether closing a mill is a capture
+    (the row side has men on the board). move: int64[8]; partners: int64[2], the block bits that
+    each mill's pair asks for.
     """
     aj = axis[j]
     distance = np.int64(0)

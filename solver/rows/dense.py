@@ -68,10 +68,11 @@ def row_constants(
 ):
     """Constants of R's rows: captures after slides, and placements.
 
-    columns: uint64[words], the bitmap of C's columns; valid: its `valid_blocks`. slides: (start, target, closes, plan) of the level; placements: likewise, links to the level
-    above, with start None-like (size 0) when R has no man in hand. landing: (captures_here,
-    captures_above, planes_above), each (wins, escapes, number): captures by rows with a mill, with
-    the row's number among them; planes_above: C to move on level k + 1 (loss, not_win, its words).
+    columns: uint64[words], the bitmap of C's columns; valid: its `valid_blocks`. slides: (start,
+    target, closes, plan) of the level; placements: likewise, links to the level above, with start
+    None-like (size 0) when R has no man in hand. landing: (captures_here, captures_above,
+    planes_above), each (wins, escapes, number): captures by rows with a mill, with the row's number
+    among them; planes_above: C to move on level k + 1 (loss, not_win, its words).
     """
     start, target, closes, plan = slides
     place_start, place_target, place_closes, place_plan = placements
@@ -179,7 +180,9 @@ def _take_wins(win, w0, not_win, at, blocks):
 
 @njit(cache=True, nogil=True)
 def _take_losses(escape, e0, loss, at, blocks):
-    """loss[at:] gains the bits that escape[e0:] lacks; escape becomes the new ones; returns how many."""
+    """loss[at:] gains the bits that escape[e0:] lacks; escape becomes the new ones; returns how
+    many.
+    """
     changed = np.int64(0)
     everything = splat(~np.uint64(0))
     for x in range(blocks.size):
@@ -220,9 +223,10 @@ def row_half_round(
 ):
     """Evaluate R's rows from C's planes; returns the number of changed bits.
 
-    valid: `valid_blocks` of C's men. slides: (start, target, closes, plan). changes: uint8[rows], what changed in C's rows in the last
-    half-round; always: what to take as changed in every row, whatever `changes` says; news: uint8[rows], set to what changes in R's rows now. queue: int64, gets the changes one by one
-    unless it is empty; a total past queue.size says that it overflowed.
+    valid: `valid_blocks` of C's men. slides: (start, target, closes, plan). changes: uint8[rows],
+    what changed in C's rows in the last half-round; always: what to take as changed in every row,
+    whatever `changes` says; news: uint8[rows], set to what changes in R's rows now. queue: int64,
+    gets the changes one by one unless it is empty; a total past queue.size says that it overflowed.
     """
     start, target, closes, plan = slides
     gathered = np.empty(words, np.uint64)
@@ -304,9 +308,9 @@ def column_half_round(
 ):
     """Evaluate C's rows from R's planes; returns the number of changed bits.
 
-    valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the last
-    half-round; news: uint8[rows], set to what changes in C's rows now. queue: int64, gets the changes one by one
-    unless it is empty; a total past queue.size says that it overflowed.
+    valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the
+    last half-round; news: uint8[rows], set to what changes in C's rows now. queue: int64, gets the
+    changes one by one unless it is empty; a total past queue.size says that it overflowed.
     """
     gathered = np.empty(words + 2 * MARGIN, np.uint64)
     extra = np.empty(words + 2 * MARGIN, np.uint64)

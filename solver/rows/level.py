@@ -53,8 +53,8 @@ class Arrivals:
 class Reduced:
     """The unit (r, c - 1) with C to move, which R's captures lead to.
 
-    start: int64[rows], where the words of each of the level's rows begin in the planes; rows without
-    a mill are never looked at.
+    start: int64[rows], where the words of each of the level's rows begin in the planes; rows
+    without a mill are never looked at.
     """
 
     planes: Planes

@@ -1,8 +1,8 @@
 """The four planes of a level and their starting values.
 
 For each side to move a *loss* plane (bit set: the mover loses) and a *not_win* plane (bit set: the
-mover is not known to win), flat uint64 arrays of rows * words with `MARGIN` spare words at each end.
-Columns with more than c men are no positions and are zero in every plane.
+mover is not known to win), flat uint64 arrays of rows * words with `MARGIN` spare words at each
+end. Columns with more than c men are no positions and are zero in every plane.
 
 Invariant: while a level is solved loss only grows and not_win only shrinks.
 """

@@ -3,8 +3,8 @@
 While much changes a half-round evaluates whole rows (`dense`); once the changes are few it follows
 them one by one (`sparse`). A half-round of either kind is exactly one ply.
 
-Invariant: when `solve_rounds` returns, both sides' planes satisfy the equations in `dense`, and were
-reached from below: the least fixpoint, whatever the kinds of rounds and the number of threads.
+Invariant: when `solve_rounds` returns, both sides' planes satisfy the equations in `dense`, and
+were reached from below: the least fixpoint, whatever the kinds of rounds and the number of threads.
 """
 
 from __future__ import annotations
@@ -180,7 +180,9 @@ class ColumnSide(_Side):
         flights: np.ndarray,
         columns: np.ndarray,
     ) -> None:
-        """men: C's total. flights: bool[men + 1], C flies with so many on the board; columns: where."""
+        """men: C's total. flights: bool[men + 1], C flies with so many on the board; columns:
+        where.
+        """
         super().__init__(level, valid)
         self._men = men
         self._flights = flights

@@ -1,10 +1,10 @@
 """Between planes and table sections: a row bitmap's bits sorted by the number of the column's men.
 
-A plane has its bits in mask order, rows of 2**n bits. A section of a table holds the bits with l men
-of C, row after row, each row's in colex order: numeric order among masks of one popcount. Walking
-the words of a row in order, word y adds to section popcount(y) + g those of its 64 bits whose index
-has popcount g. So seven groups of 1, 6, 15, 20, 15, 6, 1 bits a word are all there is; a table
-look-up for each byte sorts a word into its groups.
+A plane has its bits in mask order, rows of 2**n bits. A section of a table holds the bits with l
+men of C, row after row, each row's in colex order: numeric order among masks of one popcount.
+Walking the words of a row in order, word y adds to section popcount(y) + g those of its 64 bits
+whose index has popcount g. So seven groups of 1, 6, 15, 20, 15, 6, 1 bits a word are all there is;
+a table look-up for each byte sorts a word into its groups.
 
 Invariant: rows 64 x .. 64 x + 63 fill whole words of every section, so threads that take multiples
 of 64 rows write words of their own.

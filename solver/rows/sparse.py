@@ -54,7 +54,8 @@ def _bit(plane, row, words, x):
 def append_changes(fresh, f0, blocks, row, kind, queue, count):
     """Append a row's changed bits, those of fresh[f0:], to a queue.
 
-    blocks: valid blocks. Returns the new count, past queue.size if the queue does not hold them all.
+    blocks: valid blocks. Returns the new count, past queue.size if the queue does not hold them
+    all.
     """
     for z in range(blocks.size):
         base = f0 + 8 * blocks[z]
@@ -142,8 +143,9 @@ def column_changes(
 ):
     """C's half-round in one shard; returns the number of new changes.
 
-    changes: int64[>= changed], of R's positions, best sorted; queue: int64, for those of C's. flights: bool[c + 1],
-    whether C flies with so many men on the board. A result past queue.size says that it overflowed.
+    changes: int64[>= changed], of R's positions, best sorted; queue: int64, for those of C's.
+    flights: bool[c + 1], whether C flies with so many men on the board. A result past queue.size
+    says that it overflowed.
     """
     count = np.int64(0)
     for e in range(changed):
@@ -224,9 +226,9 @@ def find_row_changes(
 ):
     """R's half-round, first part: what changes, reading only; returns how many were found.
 
-    changes: int64[>= changed], of C's positions, sorted. links: (start, target, symmetry, left_point,
-    new_point, closes) of R's slides. found: int64, gets the changes of R's positions, with
-    repetitions, one of the copies each. A result past found.size says that it overflowed.
+    changes: int64[>= changed], of C's positions, sorted. links: (start, target, symmetry,
+    left_point, new_point, closes) of R's slides. found: int64, gets the changes of R's positions,
+    with repetitions, one of the copies each. A result past found.size says that it overflowed.
     """
     start, target, symmetry, left_point, new_point, _ = links
     count = np.int64(0)

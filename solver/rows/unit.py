@@ -10,7 +10,7 @@ Invariant: a level's file is written after all of the level is final.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ from solver.rows.level import (
 from solver.rows.planes import Planes
 from solver.rows.rounds import HalfRound
 from solver.rows.sections import ROWS_TOGETHER, Streams
+from solver.rows.twin import Twin
 from solver.rows.words import MARGIN
 from solver.rows.workers import Workers
 
@@ -66,20 +67,33 @@ class _AllLevels:
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """A level as it was written: its table's name and header, and where the time went (seconds)."""
+    """A level as it was written: its table's name and header, and where the time went (seconds).
+
+    rounds: None when the level was taken over from other rules.
+    """
 
     name: str
     header: Header
     seconds: float
     constants_seconds: float
-    rounds: list[HalfRound]
+    rounds: list[HalfRound] | None
 
 
 class UnitSolver:
     """Solves the levels of the unit (r, c) into a store; `solve` yields after each level."""
 
-    def __init__(self, store: Store, r: int, c: int, rules: Rules, workers: Workers) -> None:
+    def __init__(
+        self,
+        store: Store,
+        r: int,
+        c: int,
+        rules: Rules,
+        workers: Workers,
+        twins: Sequence[Twin] = (),
+    ) -> None:
+        """twins: tables of other rules, of which a level may be taken over."""
         self._store = store
+        self._twins = twins
         self._r = r
         self._c = c
         self._rules = rules
@@ -95,6 +109,14 @@ class UnitSolver:
                 above = None
                 continue
             clock = time.perf_counter()
+            twin = next((t for t in self._twins if t.serves(self._r, self._c, k)), None)
+            if twin is not None:
+                sections = twin.sections(self._r, self._c, k, self._workers.threads)
+                written = self._store.write(name, sections, threads=self._workers.threads)
+                above = None
+                seconds = time.perf_counter() - clock
+                yield LevelReport(name, written.header, seconds, 0.0, None)
+                continue
             if above is None and k < self._r:
                 above = self._restore(k + 1)
             solved = self._solve_level(k, above)

@@ -1,9 +1,9 @@
 """Words of 64 bits, and blocks of eight words as one vector value, for the row kernels.
 
-A row is a bitmap of 2**n bits, n >= 14: its axes 0-5 lie inside a word, axes 6-8 inside a *block* of
-eight words, the rest number the blocks. Compilers vectorise the loops over words unreliably (short
-runs, possible overlap of source and target), so a block is a numba type of its own here, a vector
-of eight uint64, with the handful of operations that the row kernels are written in.
+A row is a bitmap of 2**n bits, n >= 14: its axes 0-5 lie inside a word, axes 6-8 inside a *block*
+of eight words, the rest number the blocks. Compilers vectorise the loops over words unreliably
+(short runs, possible overlap of source and target), so a block is a numba type of its own here, a
+vector of eight uint64, with the handful of operations that the row kernels are written in.
 
 Invariant: every word is `uint64`, shift counts included; a signed operand would make it a float.
 Loads and stores check no bounds: rows lie inside planes that have `MARGIN` spare words at each end.
