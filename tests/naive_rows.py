@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the row solver's kernels, on single bits and on `engine.morris` positions."""
+"""Slow, obvious twins of the row solver's kernels, on single bits and masks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def column_moves(men: int, column: int, flights: bool) -> list[tuple[int, bool]]
 
 
 def column_values(men: int, plane: np.ndarray, x: int, closing: bool, flights: bool) -> bool:
-    """Whether one of C's moves from column x that closes a mill (or closes none) reaches a set bit."""
+    """Whether a move of C from column x, closing a mill or closing none, reaches a set bit."""
     free = ALL_POINTS & ~men
     bit = bits(plane)
     return any(

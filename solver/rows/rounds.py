@@ -44,7 +44,7 @@ class HalfRound:
 
 
 class Queues:
-    """The changes of a half-round one by one: an array for each shard, and how much of it is used."""
+    """The changes of a half-round one by one: an array per shard, and how much of it is used."""
 
     def __init__(self, shards: int) -> None:
         self.entries = np.empty((shards, _QUEUE_ENTRIES // shards), dtype=np.int64)
