@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from databases.errors import CorruptTableError
+from databases.store import Store
+
 EXAMPLES = 5
 """Faults of a check that are kept with their positions; the others are only counted."""
 
@@ -75,3 +80,21 @@ class Report:
             yield from (f"  {fault}" for fault in check.examples)
             if check.faults > len(check.examples):
                 yield f"  and {check.faults - len(check.examples):,} more"
+
+
+def stored_planes(
+    store: Store, table: str, section: str, entries: int, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The win and the loss bitmap of a section, uint8[ceil(entries / 8)] each.
+
+    Raises what opening and reading the table raise, and CorruptTableError when it has no such
+    section or another number of entries.
+    """
+    with store.open(table) as file:
+        info = file.sections.get(section)
+        if info is None or info.entries != entries:
+            found = "missing" if info is None else f"{info.entries} entries long"
+            raise CorruptTableError(
+                file.path, f"section {section}", f"it is {found}, not {entries} entries long"
+            )
+        return file.planes(section, threads)

@@ -24,7 +24,7 @@ from solver.morris_game import (
 )
 from solver.progress import Progress
 from solver.retrograde import DRAW, LOSS, WIN
-from solver.verification import Check, Fault
+from solver.verification import Check, Fault, stored_planes
 
 _NAMED = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -90,8 +90,7 @@ def _solve_again(store: Store, rules: Rules, subspace: Subspace) -> list[Fault]:
 
 def _stored(store: Store, subspace: Subspace) -> np.ndarray:
     """int8[size]: the values of a table, WIN, DRAW or LOSS."""
-    with store.open(subspace.stem) as table:
-        win, loss = table.planes(subspace.section)
+    win, loss = stored_planes(store, subspace.stem, subspace.section, subspace.size)
     value = np.unpackbits(win, count=subspace.size, bitorder="little").view(np.int8)
     value -= np.unpackbits(loss, count=subspace.size, bitorder="little").view(np.int8)
     return value

@@ -22,10 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from databases.errors import CorruptTableError
 from databases.store import Store
 from solver.progress import Progress
-from solver.verification import Check, Fault
+from solver.verification import Check, Fault, stored_planes
 
 # The order in which databases/FORMAT.md numbers the points.
 _OUTER = ("a7", "d7", "g7", "g4", "g1", "d1", "a1", "a4")
@@ -222,15 +221,9 @@ class _Values:
     def of(self, side: _Side) -> np.ndarray:
         """uint8[...]: value i (_DRAW, _WIN, _LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
         if side not in self._held:
-            with self._store.open(side.table) as table:
-                entries = table.sections[side.section].entries
-                win, loss = table.planes(side.section, self._threads)
-            if entries != side.size:
-                raise CorruptTableError(
-                    self._store.path(side.table),
-                    f"section {side.section}",
-                    f"it has {entries} entries, not {side.size}",
-                )
+            win, loss = stored_planes(
+                self._store, side.table, side.section, side.size, self._threads
+            )
             codes = np.empty(2 * len(win), np.uint8)
             _interleave(win, loss, codes)
             self._held[side] = codes
