@@ -6,16 +6,24 @@ it found a fault or not; so a report that is clean says what it is clean of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from databases.errors import CorruptTableError
+from databases.reader import TableFile
 from databases.store import Store
+from solver.progress import Progress
 
 EXAMPLES = 5
 """Faults of a check that are kept with their positions; the others are only counted."""
+
+_STRETCH = 1 << 14  # entries looked at at a time
+_SAMPLED_STRETCH = 1 << 10  # the same where only some are looked at
 
 
 @dataclass(frozen=True)
@@ -82,13 +90,66 @@ class Report:
                 yield f"  and {check.faults - len(check.examples):,} more"
 
 
-def stored_planes(
-    store: Store, table: str, section: str, entries: int, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """The win and the loss bitmap of a section, uint8[ceil(entries / 8)] each.
+class Subject(Protocol):
+    """One section of a table, as `run_checks` looks at it."""
 
-    Raises what opening and reading the table raise, and CorruptTableError when it has no such
-    section or another number of entries.
+    def check(self, first: int, end: int) -> Sequence[list[tuple[int, int, int]]]:
+        """For each check the faults (index, stored, derived) among entries first..end-1."""
+
+    def fault(self, index: int, stored: int, derived: int) -> Fault:
+        """A fault, named."""
+
+
+def run_checks(
+    checks: Sequence[Check],
+    sections: Sequence[tuple[str, int, Callable[[], Subject]]],
+    *,
+    sample: int | None,
+    threads: int,
+    progress: Progress | None,
+) -> None:
+    """Looks at sections, given as name, entries and what makes the subject, one after another.
+
+    sample: look at about so many entries of each section, None for all. threads: stretches of a
+    section that are looked at at once.
+    """
+    progress = progress or Progress(quiet=True)
+    work = [(list(_stretches(*named, sample)), make) for *named, make in sections]
+    progress.begin(sum(end - first for stretches, _ in work for first, end in stretches), "verify")
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for stretches, make in work:
+                subject = make()
+                found = pool.map(subject.check, *zip(*stretches, strict=True))
+                for (first, end), of_checks in zip(stretches, found, strict=True):
+                    for check, faults in zip(checks, of_checks, strict=True):
+                        check.positions += end - first
+                        for fault in faults:
+                            check.add(subject.fault(*fault))
+                    progress.advance(end - first)
+    finally:
+        progress.end()
+
+
+def _stretches(name: str, entries: int, sample: int | None) -> Iterator[tuple[int, int]]:
+    """The stretches (first, end) of a section to look at: all, or some at random places."""
+    if sample is None or sample >= entries:
+        for first in range(0, entries, _STRETCH):
+            yield first, min(first + _STRETCH, entries)
+        return
+    length = min(sample, _SAMPLED_STRETCH)
+    # The same places in each run, others in each section.
+    random = np.random.default_rng([ord(letter) for letter in name])
+    for first in sorted(random.integers(0, entries - length + 1, -(-sample // length)).tolist()):
+        yield first, first + length
+
+
+@contextmanager
+def opened(store: Store, table: str, section: str, entries: int) -> Iterator[TableFile]:
+    """The open table.
+
+    Raises what opening it raises, and CorruptTableError when it has no such section or one with
+    another number of entries.
     """
     with store.open(table) as file:
         info = file.sections.get(section)
@@ -97,4 +158,4 @@ def stored_planes(
             raise CorruptTableError(
                 file.path, f"section {section}", f"it is {found}, not {entries} entries long"
             )
-        return file.planes(section, threads)
+        yield file

@@ -24,7 +24,7 @@ from solver.morris_game import (
 )
 from solver.progress import Progress
 from solver.retrograde import DRAW, LOSS, WIN
-from solver.verification import Check, Fault, stored_planes
+from solver.verification import Check, Fault, opened
 
 _NAMED = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -90,7 +90,8 @@ def _solve_again(store: Store, rules: Rules, subspace: Subspace) -> list[Fault]:
 
 def _stored(store: Store, subspace: Subspace) -> np.ndarray:
     """int8[size]: the values of a table, WIN, DRAW or LOSS."""
-    win, loss = stored_planes(store, subspace.stem, subspace.section, subspace.size)
+    with opened(store, subspace.stem, subspace.section, subspace.size) as table:
+        win, loss = table.planes(subspace.section)
     value = np.unpackbits(win, count=subspace.size, bitorder="little").view(np.int8)
     value -= np.unpackbits(loss, count=subspace.size, bitorder="little").view(np.int8)
     return value

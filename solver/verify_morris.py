@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import comb
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from numba import njit
 
 from databases.store import Store
 from solver.progress import Progress
-from solver.verification import Check, Fault, stored_planes
+from solver.verification import Check, Fault, opened, run_checks
 
 # The order in which databases/FORMAT.md numbers the points.
 _OUTER = ("a7", "d7", "g7", "g4", "g1", "d1", "a1", "a4")
@@ -43,9 +42,6 @@ _NOBODY = 1 << _COUNT  # as the man that a quiet move takes
 
 _DRAW, _WIN, _LOSS = 0, 1, 2  # as packed here: bit 0 of a win, bit 1 of a loss
 _NAMED = ("draw", "win", "loss", "win and loss at once")
-
-_CHUNK = 1 << 14  # positions checked at a time
-_SAMPLED_CHUNK = 1 << 10  # the same where only some are checked
 
 
 def _lines(at: dict[tuple[int, int], int]) -> Iterator[list[int]]:
@@ -221,9 +217,8 @@ class _Values:
     def of(self, side: _Side) -> np.ndarray:
         """uint8[...]: value i (_DRAW, _WIN, _LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
         if side not in self._held:
-            win, loss = stored_planes(
-                self._store, side.table, side.section, side.size, self._threads
-            )
+            with opened(self._store, side.table, side.section, side.size) as table:
+                win, loss = table.planes(side.section, self._threads)
             codes = np.empty(2 * len(win), np.uint8)
             _interleave(win, loss, codes)
             self._held[side] = codes
@@ -263,42 +258,19 @@ def check_values(
     held at a time, though at least those that one subspace needs. threads: that check at once.
     Raises MissingTableError, CorruptTableError and what else the store's tables raise.
     """
-    progress = progress or Progress(quiet=True)
     flying = str(store.family.rules["flying"])
     how = "all positions" if sample is None else f"samples of {sample:,} of each subspace"
-    derived = Check("every value is the best that its moves give", how)
-    copies = Check("positions equal by symmetry have equal values", how)
+    checks = [
+        Check("every value is the best that its moves give", how),
+        Check("positions equal by symmetry have equal values", how),
+    ]
     values = _Values(store, memory, threads)
-    work = [(side, list(_chunks(side, sample))) for side in sides(men)]
-    progress.begin(sum(end - first for _, chunks in work for first, end in chunks), "verify")
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            for side, chunks in work:
-                run = _Run.of(side, flying, values)
-                for (first, end), (found, unlike) in zip(
-                    chunks, pool.map(run.check, chunks), strict=True
-                ):
-                    for check, faults in ((derived, found), (copies, unlike)):
-                        check.positions += end - first
-                        for index, stored, wanted in faults:
-                            check.add(run.fault(index, stored, wanted))
-                    progress.advance(end - first)
-    finally:
-        progress.end()
-    return [derived, copies]
-
-
-def _chunks(side: _Side, sample: int | None) -> Iterator[tuple[int, int]]:
-    """The stretches (first, end) of a subspace to look at: all, or some at random places."""
-    if sample is None or sample >= side.size:
-        for first in range(0, side.size, _CHUNK):
-            yield first, min(first + _CHUNK, side.size)
-        return
-    length = min(sample, _SAMPLED_CHUNK)
-    # The same places in each run, others in each subspace.
-    random = np.random.default_rng([ord(letter) for letter in side.table + side.section])
-    for first in sorted(random.integers(0, side.size - length + 1, -(-sample // length)).tolist()):
-        yield first, first + length
+    sections = [
+        (side.table + side.section, side.size, partial(_Run.of, side, flying, values))
+        for side in sides(men)
+    ]
+    run_checks(checks, sections, sample=sample, threads=threads, progress=progress)
+    return checks
 
 
 class _Run(NamedTuple):
@@ -335,9 +307,8 @@ class _Run(NamedTuple):
             tuple(values.of(t) if t else np.empty(0, np.uint8) for t in targets),
         )
 
-    def check(self, chunk: tuple[int, int]) -> tuple[list[tuple[int, ...]], ...]:
-        """Faults (index, stored, derived) in a stretch: of the values, and among the copies."""
-        first, end = chunk
+    def check(self, first: int, end: int) -> tuple[list[tuple[int, int, int]], ...]:
+        """Faults among entries first..end-1: of the values, and among the copies."""
         found = np.empty((2, end - first, 3), np.int64)
         numbering = _numbering(_MOST)
         counts = _check(
