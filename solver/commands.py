@@ -136,8 +136,12 @@ def _progress(options: Namespace) -> Iterator[Progress]:
         yield progress
 
 
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 def _threads(options: Namespace) -> int:
-    return options.threads or len(os.sched_getaffinity(0))
+    return options.threads or _processors()
 
 
 def _memory(options: Namespace) -> int | None:
@@ -290,4 +294,16 @@ def estimate_lasca(options: Namespace) -> int:
 
 def verify(options: Namespace) -> int:
     """`lasker verify`"""
-    return 0
+    from solver.verify_job import verify_lasca, verify_morris
+
+    root = tables_folder(options)
+    men = None if options.men is None else _men(options)
+    with _progress(options) as progress:
+        settings = {"known": options.known, "threads": _processors(), "progress": progress}
+        if options.game == "morris":
+            report = verify_morris(root, options.flying, men, **settings)
+        else:
+            report = verify_lasca(root, men, **settings)
+    for text in report.lines():
+        print(text)
+    return 0 if report.is_clean else 1

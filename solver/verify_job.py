@@ -1,0 +1,95 @@
+"""Which checks a verification makes, of all that is solved or of as much of it as is asked for.
+
+Invariant: every table of the selection is looked at by the checks of its game; position by position
+where it is small, else at samples of each subspace, and the report says which. Only the plain
+engine's check leaves large units of morris out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import takewhile
+from pathlib import Path
+
+from databases.catalog import (
+    LASCA_MOST_MEN,
+    LASCA_MOST_OFFICER_COLUMNS,
+    lasca_family,
+    morris_family,
+)
+from databases.store import Store
+from engine.morris.rules import LOSING_TOTAL, MOST_MEN
+from solver.known import check_lasca as known_lasca
+from solver.known import check_morris as known_morris
+from solver.morris_job import level_positions, units
+from solver.progress import Progress
+from solver.status import lasca_classes, morris_levels
+from solver.verification import Report
+from solver.verify_fixpoint import check_fixpoint
+from solver.verify_lasca import VerifiedClass, check_lasca, classes_by_men, officer_classes
+from solver.verify_morris import check_values
+
+WHOLE_CHECK = 2_000_000_000
+"""The most positions of which each is looked at."""
+
+SAMPLE = 1_000_000
+"""Positions of a subspace that are looked at where there are more than WHOLE_CHECK in all."""
+
+SOLVED_AGAIN = 200_000_000
+"""The most positions of morris that are solved again by the plain engine."""
+
+
+def verify_morris(
+    root: Path, flying: str, men: int | None, *, known: bool, threads: int, progress: Progress
+) -> Report:
+    """Verifies the units up to `men` men a side, or if None all that are solved.
+
+    known: also compare with the published counts. Raises MissingTableError, CorruptTableError and
+    what else the tables raise.
+    """
+    store = Store(root, morris_family(flying))
+    if men is None:
+        whole = store.report().whole.keys()
+        tiers = {n: morris_levels(n, n) for n in range(LOSING_TOTAL + 1, MOST_MEN + 1)}
+        men = _reached(tiers, whole) or LOSING_TOTAL + 1
+    sample = None if _positions(men) <= WHOLE_CHECK else SAMPLE
+    report = Report(check_values(store, men, sample=sample, threads=threads, progress=progress))
+    again = max(n for n in range(LOSING_TOTAL + 1, men + 1) if _positions(n) <= SOLVED_AGAIN)
+    check, _ = check_fixpoint(store, again, threads=threads, progress=progress)
+    report.checks.append(check)
+    if known:
+        report.checks.append(known_morris(root, flying, men))
+    return report
+
+
+def verify_lasca(
+    root: Path, men: int | None, *, known: bool, threads: int, progress: Progress
+) -> Report:
+    """Verifies the classes up to `men` men, or if None all that are solved, as `verify_morris`."""
+    store = Store(root, lasca_family())
+    selected: list[VerifiedClass] = []
+    if men is None:
+        whole = store.report().whole.keys()
+        men = _reached({n: lasca_classes(n, n) for n in range(2, LASCA_MOST_MEN + 1)}, whole)
+        endings = officer_classes(LASCA_MOST_OFFICER_COLUMNS)
+        columns = _reached({ending.columns: [ending.table] for ending in endings}, whole)
+        selected += endings[:columns]
+        if not (men or columns):
+            men = 2  # to be told what is missing
+    selected += classes_by_men(men)
+    sample = None if sum(one.size for one in selected) <= WHOLE_CHECK else SAMPLE
+    checks = check_lasca(store, selected, sample=sample, threads=threads, progress=progress)
+    if known:
+        checks.append(known_lasca(root, men))
+    return Report(checks)
+
+
+def _reached(tiers: dict[int, list[str]], whole: Collection[str]) -> int:
+    """The last tier up to which all tables are whole, 0 when not even the first one's are."""
+    reached = takewhile(lambda tier: all(name in whole for name in tiers[tier]), tiers)
+    return max(reached, default=0)
+
+
+def _positions(men: int) -> int:
+    """The positions of all units of morris up to `men` men a side."""
+    return sum(level_positions(r, c, k) for r, c in units(men) for k in range(r + 1))
