@@ -13,7 +13,6 @@ from naive_rows import canonical
 
 from databases.catalog import morris_family
 from databases.store import Store
-from databases.writer import Section
 from engine.morris import Position, Rules
 from engine.morris.board import ALL_POINTS
 from engine.morris.index import Subspace, compress, expand, subspaces_of_level
@@ -25,7 +24,6 @@ from solver.rows import rounds
 from solver.rows.geometry import level
 from solver.rows.planes import columns_of_at_most, columns_of_exactly, valid_blocks
 from solver.rows.rounds import ColumnSide, RowSide
-from solver.rows.twin import Twin
 from solver.rows.words import MARGIN
 from solver.rows.workers import Workers
 
@@ -94,26 +92,6 @@ def test_goes_on_at_the_first_missing_level(tmp_path: Path) -> None:
             for missing in table_names(4)[table_names(4).index(name) :]:
                 store.discard(missing)
         assert files(solve(root, "board", 4)) == expected
-
-
-def test_takes_over_what_other_rules_have_solved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = solve(tmp_path / "alone", "total", 4)
-    solve(tmp_path / "shared", "board", 4)
-    taken: list[str] = []
-    sections = Twin.sections
-
-    def counting(self: Twin, r: int, c: int, k: int, threads: int) -> Iterator[Section]:
-        taken.append(f"r{r:02d}c{c:02d}k{k:02d}")
-        return sections(self, r, c, k, threads)
-
-    monkeypatch.setattr(Twin, "sections", counting)
-    shared = solve(tmp_path / "shared", "total", 4)
-    assert files(shared) == files(alone)
-    # Where the rules part: three men of a side, one of them in hand.
-    assert "r03c04k03" in taken
-    assert "r03c03k03" not in taken and "r03c04k02" not in taken
 
 
 def test_does_nothing_when_all_is_there(tmp_path: Path) -> None:

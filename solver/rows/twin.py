@@ -37,7 +37,7 @@ class Twin:
         return (
             self._same_flights(r, c, k)
             and self._other.has(_name(r, c, k))
-            and all(self._is_same(name) for name in _behind_conversions(r, c, k))
+            and all(self._is_same(name) for name in behind_conversions(r, c, k))
         )
 
     def sections(self, r: int, c: int, k: int, threads: int) -> Iterator[Section]:
@@ -75,15 +75,17 @@ def _name(r: int, c: int, k: int) -> str:
     return Subspace(r, c, k, 0, "C").stem
 
 
-def _behind_conversions(r: int, c: int, k: int) -> list[str]:
-    """The tables that the conversions of a level lead to."""
-    names = []
-    if k < r:
-        names.append(_name(r, c, k + 1))
+def behind_conversions(r: int, c: int, k: int) -> set[str]:
+    """The tables that the captures and R's placements of a level lead to."""
+    levels = {(r, c, k + 1)} if k < r else set()
     if c > 3:
-        # In a diagonal unit R's captures lead to (r - 1, r) with the colours exchanged: any level.
-        levels = [(r - 1, r, men) for men in range(r)] if r == c else [(r, c - 1, k)]
-        names += [_name(*level) for level in levels]
+        # R takes a man after a slide, or after a placement.
+        after = {k, min(k + 1, r)}
+        if r < c:
+            levels |= {(r, c - 1, men) for men in after}
+        else:
+            # With the colours exchanged: C's men on the board, any number, are the rows there.
+            levels |= {(r - 1, r, men) for men in range(r)}
     if r > 3 and k > 0:
-        names.append(_name(r - 1, c, k - 1))
-    return names
+        levels.add((r - 1, c, k - 1))
+    return {_name(*level) for level in levels}
