@@ -13,11 +13,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from databases import Store, lasca_family, morris_family
+from databases import Section, Store, lasca_family, morris_family
 from solver import cli, commands
 
 DATA = Path(__file__).parent / "data"
@@ -363,6 +364,102 @@ def test_a_log_gets_a_line_for_each_level(lasker: object, tmp_path: Path) -> Non
     lines = log.read_text().splitlines()
     for k in range(4):
         assert sum(f"r03c03k0{k}" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "checks"), [(("morris", "--men", "3"), 4), (("lasca", "--men", "2"), 3)]
+)
+def test_verify(lasker: object, arguments: tuple[str, ...], checks: int) -> None:
+    result = lasker("verify", *arguments, "--known")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert len(lines) == checks
+    assert all("no fault in" in line for line in lines)
+    assert lasker("verify", *arguments[:1], "--quiet").out.splitlines() == lines[:-1]
+
+
+def test_verify_finds_a_fault(lasker: object, tables: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(tables, root)
+    store = Store(root, morris_family("board"))
+    with store.open("r03c03k00") as table:
+        sections = [
+            Section(name, info.entries, *table.planes(name))
+            for name, info in table.sections.items()
+        ]
+    sections[0] = replace(sections[0], win=sections[0].loss, loss=sections[0].win)
+    with store.lock():
+        store.write("r03c03k00", sections)
+    result = lasker("verify", "morris", "--tables", str(root), "--quiet")
+    assert (result.code, result.err) == (1, "")
+    assert "is stored as loss, should be win" in result.out
+
+
+def test_verify_without_tables(lasker: object, tmp_path: Path) -> None:
+    for game, missing in (("morris", "r03c03k0"), ("lasca", "w1b1")):
+        result = lasker("verify", game, "--tables", str(tmp_path), "--quiet")
+        assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
+        assert missing in result.err
+
+
+def test_estimate(lasker: object) -> None:
+    for arguments in (("morris", "--men", "3"), ("lasca", "--men", "3")):
+        result = lasker("estimate", *arguments, "--threads", "1")
+        assert (result.code, result.err) == (0, "")
+        names = [line.split(":")[0] for line in result.out.splitlines()]
+        assert names == ["positions", "files", "disk", "memory", "time"]
+    result = lasker("estimate", "lasca", "--from", "start", "--max-positions", "1000")
+    assert result.out.splitlines()[:2] == ["at most:", "positions: 1,000"]
+
+
+def test_the_whole_game_is_refused_where_it_does_not_fit(lasker: object, tmp_path: Path) -> None:
+    result = lasker("solve", "morris", "--memory", "0.5", "--tables", str(tmp_path))
+    assert (result.code, result.out) == (5, "")
+    *estimate, error = result.err.splitlines()
+    assert estimate[0] == "positions: 141,029,893,768"
+    assert "not enough memory" in error
+    assert "--force" in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_solving_from_a_position_prints_what_probe_prints(lasker: object, tmp_path: Path) -> None:
+    position = "W:c1B b6WBbbbbBB d6wWwwWw c7Wwwwbbb"
+    arguments = ["--tables", str(tmp_path), "--quiet"]
+    result = lasker("solve", "lasca", "--from", position, *arguments)
+    assert (result.code, result.err) == (0, "")
+    assert "White to move: win in 7 plies" in result.out
+    assert lasker("probe", "lasca", position, *arguments).out == result.out
+    assert lasker("solve", "lasca", "--from", position, *arguments).out == result.out
+    result = lasker("solve", "lasca", "--from", "start", "--max-positions", "99", *arguments)
+    assert (result.code, result.out) == (5, "")
+    assert "unknown within 99 positions" in result.err
+
+
+def test_quickstart_takes_its_steps_in_turn(
+    lasker: object, tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = (
+        ("solve", "lasca", "--men", "2"),
+        ("probe", "lasca", "W:c1w a7b"),
+        ("probe", "morris", "start"),
+        ("status",),
+    )
+    monkeypatch.setattr(cli, "_QUICKSTART", steps)
+    result = lasker("quickstart")
+    assert result.code == 3
+    assert result.out.splitlines()[0] == "W:c1w a7b"
+    announced = [line for line in result.err.splitlines() if line.startswith("lasker ")]
+    assert announced == [
+        "lasker solve lasca --men 2",
+        "lasker probe lasca 'W:c1w a7b'",
+        "lasker probe morris start",
+    ]
+    assert lasker("quickstart", "--quiet", "--tables", str(tables)).err.count("\n") == 1
+
+
+def test_the_steps_of_quickstart_are_commands() -> None:
+    for step in cli._QUICKSTART:
+        assert callable(cli._parser().parse_args(step).run)
 
 
 # Processes
