@@ -1,15 +1,18 @@
-"""Compares the counts of solved tables with the published ones of `databases/known`.
+"""Compares solved tables with what `databases/known` publishes: their counts, and their files.
 
-Invariant: only rows that are both solved here and published are compared, and the check says how
-many positions these hold; a row that is published and not solved is no fault.
+Invariant: only what is both solved here and published is compared, and the check says how many
+positions that holds; what is published and not solved is no fault. The bytes of a file depend on
+the release of zstd that compressed it, so its checksum is compared with one of the same release.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from databases.store import Store
 from solver.counts import LascaCounts, MorrisCounts, as_csv, lasca_counts, morris_counts
 from solver.verification import Check
 
@@ -50,6 +53,46 @@ def check_lasca(root: Path, men: int) -> Check:
     Raises CorruptTableError and WrongRulesError.
     """
     return _compare("lasca_men.csv", lasca_counts(root, men), LascaCounts, _LASCA_KEYS)
+
+
+@dataclass(frozen=True)
+class WrongFile:
+    """A file that is not byte for byte as published."""
+
+    table: str
+    found: str
+    published: str
+
+    def __str__(self) -> str:
+        return f"{self.table} has SHA-256 {self.found}, {self.published} is published"
+
+
+def check_files(store: Store, name: str) -> Check:
+    """Compares the checksums in a store's manifest with the published ones of `name`.
+
+    name: such as `morris_board`. Raises StoreAccessError.
+    """
+    check = Check("the files are the published ones", f"databases/known/{name}.*.sha256")
+    found = store.checksums()
+    for table, state in store.report().whole.items():
+        known = _published_checksums(f"{name}.zstd-{state.header.created_by['zstd']}.sha256")
+        file = store.path(table).name
+        if file not in known:
+            continue
+        check.positions += state.entries
+        if found[file] != known[file]:
+            check.add(WrongFile(file, found[file], known[file]))
+    return check
+
+
+@cache
+def _published_checksums(name: str) -> dict[str, str]:
+    """SHA-256 (hex) by file name; empty when nothing is published under this name."""
+    file = files("databases") / "known" / name
+    if not file.is_file():
+        return {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return {table: checksum for checksum, table in map(str.split, lines)}
 
 
 def _compare(name: str, rows: list[MorrisCounts] | list[LascaCounts], of: type, keys: int) -> Check:

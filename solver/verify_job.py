@@ -19,6 +19,7 @@ from databases.catalog import (
 )
 from databases.store import Store
 from engine.morris.rules import LOSING_TOTAL, MOST_MEN
+from solver.known import check_files
 from solver.known import check_lasca as known_lasca
 from solver.known import check_morris as known_morris
 from solver.morris_job import level_positions, units
@@ -59,6 +60,7 @@ def verify_morris(
     report.checks.append(check)
     if known:
         report.checks.append(known_morris(root, flying, men))
+        report.checks.append(check_files(store, f"morris_{flying}"))
     return report
 
 

@@ -11,7 +11,8 @@ import pytest
 from databases import Section, Store, morris_family
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS
-from solver.known import check_lasca, check_morris, published
+from solver import known
+from solver.known import check_files, check_lasca, check_morris, published
 
 DATA = Path(__file__).parent / "data"
 
@@ -60,3 +61,30 @@ def test_wrong_counts_are_faults(tmp_path: Path) -> None:
 def test_what_is_not_solved_is_no_fault(tmp_path: Path) -> None:
     for check in (check_morris(tmp_path, "off", 10), check_lasca(tmp_path, 4)):
         assert (check.positions, check.faults) == (0, 0)
+
+
+def test_files_as_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_level(tmp_path, {"C0": 1, "C1": 1, "C2": 1, "C3": 1})
+    store = Store(tmp_path, morris_family("board"))
+    asked: list[str] = []
+    sums = dict(store.checksums())
+
+    def checksums(name: str) -> dict[str, str]:
+        asked.append(name)
+        return sums
+
+    monkeypatch.setattr(known, "_published_checksums", checksums)
+    check = check_files(store, "morris_board")
+    assert (check.positions, check.faults) == (1 + 24 + 276 + 2024, 0)
+    with store.open("r03c03k00") as table:
+        assert asked == [f"morris_board.zstd-{table.header.created_by['zstd']}.sha256"]
+    sums["r03c03k00.wdl"] = "0" * 64
+    assert check_files(store, "morris_board").faults == 1
+    sums.clear()
+    assert (check_files(store, "morris_board").positions, check.faults) == (0, 0)
+
+
+def test_published_checksums_name_every_table_of_the_whole_game() -> None:
+    found = known._published_checksums("morris_board.zstd-1.5.7.sha256")
+    assert len(found) == 228 and all(len(checksum) == 64 for checksum in found.values())
+    assert known._published_checksums("no such file") == {}
