@@ -11,8 +11,8 @@ nobody wins by going round in circles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import cache, partial
 from itertools import product
 from math import comb, prod
 from typing import NamedTuple
@@ -46,6 +46,13 @@ _NO_MOVE = -32767  # where no move was found, yet
 _OUTSIDE = -32768  # where a move led to no class
 _NO_CLASS = -1
 
+# A sequence of 32 bits in which each run of five differs from all others (de Bruijn), so that its
+# product with a power of two tells which power it is.
+_DE_BRUIJN = 0x077CB531
+
+_DIGITS = 9  # of an index
+_LAST_OF_SQUARES = 4  # of the digits
+
 
 class VerifiedClass(NamedTuple):
     """A class: the men of each colour, how many of them are officers, and the columns."""
@@ -63,35 +70,42 @@ class VerifiedClass(NamedTuple):
             f"-c{self.columns}"
         )
 
-    def groups(self) -> Iterator[tuple[tuple[int, ...], int, list[int]]]:
-        """(white columns, on rank 7, on rank 1, black ones on rank 1), first index, radices."""
-        base = 0
-        for p, u, t, v in product(range(self.columns + 1), range(5), range(5), range(5)):
-            q = self.columns - p
-            radices = [
-                _choose(4, u),
-                _choose(4, t),
-                _choose(_SQUARES - 8, p - u - t),
-                _choose(4 - t, v),
-                _choose(_SQUARES - 4 - p + t, q - v),
-                _choose(self.white - p + self.columns - 1, self.columns - 1),
-                _choose(self.black - q + self.columns - 1, self.columns - 1),
-                _choose(self.white - u, self.white_officers - u),
-                _choose(self.black - v, self.black_officers - v),
-            ]
-            if self.white >= p and self.black >= q and prod(radices):
-                yield (p, u, t, v), base, radices
-                base += prod(radices)
-
     @property
     def size(self) -> int:
-        return sum(prod(radices) for _, _, radices in self.groups())
+        return sum(prod(radices) for _, _, radices in _groups(self))
 
     def after(self, promoted: int, columns: int) -> VerifiedClass:
         """The class after a move that promoted so many white men, seen by Black as White."""
         return VerifiedClass(
             self.black, self.white, self.black_officers, self.white_officers + promoted, columns
         )
+
+
+@cache
+def _groups(of: VerifiedClass) -> tuple[tuple[tuple[int, ...], int, list[int]], ...]:
+    """Of each group (White's columns, those on rank 7, those on rank 1, Black's on rank 1), the
+    first index and the nine radices."""
+    found = []
+    base = 0
+    for p, u, t, v in product(range(of.columns + 1), range(5), range(5), range(5)):
+        q = of.columns - p
+        if of.white < p or of.black < q or of.white_officers < u or of.black_officers < v:
+            continue
+        radices = [
+            _choose(4, u),
+            _choose(4, t),
+            _choose(_SQUARES - 8, p - u - t),
+            _choose(4 - t, v),
+            _choose(_SQUARES - 4 - p + t, q - v),
+            _choose(of.white - p + of.columns - 1, of.columns - 1),
+            _choose(of.black - q + of.columns - 1, of.columns - 1),
+            _choose(of.white - u, of.white_officers - u),
+            _choose(of.black - v, of.black_officers - v),
+        ]
+        if prod(radices):
+            found.append(((p, u, t, v), base, radices))
+            base += prod(radices)
+    return tuple(found)
 
 
 def classes_by_men(men: int) -> list[VerifiedClass]:
@@ -175,7 +189,7 @@ class _Run(NamedTuple):
         _enter_groups(of, 0, own_rows[0, of.columns], own_places)
         return cls(
             of,
-            np.array([[*key, base, *radices] for key, base, radices in of.groups()]),
+            np.array([[*key, base, *radices] for key, base, radices in _groups(of)]),
             _scores(store, of, threads),
             np.concatenate(reached),
             rows,
@@ -202,8 +216,10 @@ class _Run(NamedTuple):
 
     def fault(self, index: int, stored: int, derived: int) -> Fault:
         """A fault, named."""
-        work = _new_work()
-        _unrank(index, self.groups, np.array(self.of), work)
+        work, of = _new_work(), np.array(self.of)
+        group = _go_to(index, self.groups, of, work)
+        _place_columns(work)
+        _fill_columns(work, self.groups[group], of)
         columns = " ".join(
             name + "".join(_MEN[code >> 2 * man & 3] for man in range(height))
             for name, code, height in zip(
@@ -218,7 +234,7 @@ class _Run(NamedTuple):
 
 def _enter_groups(of: VerifiedClass, begin: int, rows: np.ndarray, places: list[list[int]]) -> None:
     """Adds a class that begins at index `begin` to `places`, and where there to `rows`."""
-    for key, base, radices in of.groups():
+    for key, base, radices in _groups(of):
         rows[key] = len(places)
         places.append([begin + base, *(prod(radices[i + 1 :]) for i in range(len(radices)))])
 
@@ -263,6 +279,8 @@ def _joined(steps: int) -> np.ndarray:
 
 _NEXT, _BEYOND = _joined(1), _joined(2)
 _MIRROR = np.array([_PLACES.index((_SIDE - 1 - f, r)) for f, r in _PLACES])
+_LOWEST = np.zeros(32, np.int64)
+_LOWEST[[(_DE_BRUIJN << bit) >> 27 & 31 for bit in range(32)]] = range(32)
 _TURN = np.arange(_SQUARES)[::-1].copy()
 _CHOOSE = np.array([[_choose(n, k) for k in range(26)] for n in range(48)], np.int64)
 
@@ -270,12 +288,21 @@ _CHOOSE = np.array([[_choose(n, k) for k in range(26)] for n in range(48)], np.i
 class _Work(NamedTuple):
     """A position, White to move, and the run of jumps that is being tried on it; int64[25] each.
 
+    digits, sets, sizes: the nine digits of the index, each the rank of a set of `sizes` numbers,
+    and these sets as masks: squares of White on rank 7, on rank 1 and between, squares of Black on
+    rank 1 and above, bars between the shares of White's and of Black's men, their officers.
+    squares, owners: the columns in the order of their squares, with the commander's colour.
     codes, heights: the men of the column on each square, and how many they are.
     landings, ways, jumped, taken, went_on: for each landing of the run the square, the next
     direction to try, the square jumped over from there, the column on it before, and whether any
     jump went on from there.
     """
 
+    digits: np.ndarray
+    sets: np.ndarray
+    sizes: np.ndarray
+    squares: np.ndarray
+    owners: np.ndarray
     codes: np.ndarray
     heights: np.ndarray
     landings: np.ndarray
@@ -286,11 +313,18 @@ class _Work(NamedTuple):
 
 
 def _new_work() -> _Work:
-    return _Work(*np.zeros((7, _SQUARES), np.int64))
+    return _Work(*np.zeros((len(_Work._fields), _SQUARES), np.int64))
 
 
-# The kernels make no arrays, so they need not count references.
+# The kernels make no arrays, so they need not count references. Numbers passed from one to another
+# are made int64 where they would be constants, for which a kernel is compiled anew.
 _kernel = njit(cache=True, nogil=True, _nrt=False)
+
+
+@_kernel
+def _lowest(mask):
+    """The number of the lowest bit set, of a mask of up to 32 bits that is not 0."""
+    return _LOWEST[(mask & -mask) * _DE_BRUIJN >> 27 & 31]
 
 
 @_kernel
@@ -316,20 +350,25 @@ def _subset(rank, size):
 
 
 @_kernel
-def _share(bars, at):
-    """How many men stand before the next bar, and where the men of the next column begin."""
-    end = at
-    while not bars >> end & 1:
-        end += 1
-    return end - at, end + 1
+def _begin(group, of, work):
+    """Sets up the sizes of a group's sets, and its first position's digits and sets.
+
+    group int64[14] as in _Run; of int64[5], the fields of VerifiedClass.
+    """
+    p, u, t, v = group[0], group[1], group[2], group[3]
+    sizes = work.sizes
+    sizes[0], sizes[1], sizes[2] = u, t, p - u - t
+    sizes[3], sizes[4] = v, of[4] - p - v
+    sizes[5] = sizes[6] = of[4] - 1
+    sizes[7], sizes[8] = of[2] - u, of[3] - v
+    for i in range(_DIGITS):
+        work.digits[i] = 0
+        work.sets[i] = (1 << sizes[i]) - 1
 
 
 @_kernel
-def _unrank(index, groups, of, work):
-    """Sets up in `work` the position with an index in a class.
-
-    groups int64[g, 14] as in _Run; of int64[5], the fields of VerifiedClass.
-    """
+def _go_to(index, groups, of, work):
+    """Sets up digits and sets of the position with an index; returns the number of its group."""
     low, high = 0, groups.shape[0]
     while high - low > 1:
         middle = (low + high) // 2
@@ -337,78 +376,105 @@ def _unrank(index, groups, of, work):
             low = middle
         else:
             high = middle
-    group = groups[low]
-    p, u, t, v = group[0], group[1], group[2], group[3]
-    columns = of[4]
-    number = index - group[4]
-    number, black_officers = divmod(number, group[13])
-    number, white_officers = divmod(number, group[12])
-    number, black_bars = divmod(number, group[11])
-    number, white_bars = divmod(number, group[10])
-    number, black_above = divmod(number, group[9])
-    number, black_on_1 = divmod(number, group[8])
-    number, white_between = divmod(number, group[7])
-    white_on_7, white_on_1 = divmod(number, group[6])
-    white = (
-        _subset(white_on_7, u) << _LAST_RANK
-        | _subset(white_on_1, t)
-        | _subset(white_between, p - u - t) << _FIRST_RANK
-    )
-    # Black's squares numbered by those White leaves free, first on rank 1 and then above.
-    black = _subset(black_on_1, v) | _subset(black_above, columns - p - v) << (_FIRST_RANK - t)
-    # A last bar, behind all men, ends the share of the last column.
-    last_bar = 1 << (of[0] - p + columns - 1)
-    white_bars = _subset(white_bars, columns - 1) | last_bar
-    last_bar = 1 << (of[1] - columns + p + columns - 1)
-    black_bars = _subset(black_bars, columns - 1) | last_bar
-    white_line = _subset(white_officers, of[2] - u)
-    black_line = _subset(black_officers, of[3] - v)
-    white_at = 0
-    black_at = 0
+    _begin(groups[low], of, work)
+    number = index - groups[low, 4]
+    for i in range(_DIGITS - 1, -1, -1):
+        radix = groups[low, 5 + i]
+        work.digits[i] = number % radix
+        number //= radix
+        work.sets[i] = _subset(work.digits[i], work.sizes[i])
+    return low
+
+
+@_kernel
+def _go_on(group, groups, of, work):
+    """Sets up the next position; returns its group and the first digit that changed."""
+    i = _DIGITS - 1
+    while i >= 0:
+        work.digits[i] += 1
+        if work.digits[i] < groups[group, 5 + i]:
+            # The next greater number with as many bits: the lowest run of ones gives its top bit
+            # to the place above and falls to the low end.
+            above = work.sets[i] + (work.sets[i] & -work.sets[i])
+            work.sets[i] = above | (work.sets[i] ^ above) >> (_lowest(work.sets[i]) + 2)
+            return group, i
+        work.digits[i] = 0
+        work.sets[i] = (1 << work.sizes[i]) - 1
+        i -= 1
+    group += 1
+    if group < groups.shape[0]:
+        _begin(groups[group], of, work)
+    return group, np.int64(0)
+
+
+@_kernel
+def _place_columns(work):
+    """Columns' squares and owners from the sets; the board is left empty."""
+    white = work.sets[0] << _LAST_RANK | work.sets[1] | work.sets[2] << _FIRST_RANK
+    # Black's squares are numbered by those White leaves free, first on rank 1 and then above.
+    black = work.sets[3] | work.sets[4] << (_FIRST_RANK - work.sizes[1])
+    column = 0
     for square in range(_SQUARES):
-        work.codes[square] = 0
         work.heights[square] = 0
         if white >> square & 1:
-            owner = _WHITE
+            work.squares[column] = square
+            work.owners[column] = _WHITE
+            column += 1
         else:
-            owner = _BLACK
-            here = black & 1
+            if black & 1:
+                work.squares[column] = square
+                work.owners[column] = _BLACK
+                column += 1
             black >>= 1
-            if not here:
-                continue
-        whites, white_at = _share(white_bars, white_at)
-        blacks, black_at = _share(black_bars, black_at)
-        code = 0
-        height = 0
-        bound = square >= _LAST_RANK if owner == _WHITE else square < _FIRST_RANK
-        if bound:
-            code = owner | _OFFICER
-            height = 1
+
+
+@_kernel
+def _fill_columns(work, group, of):
+    """The men of the columns from the sets; arguments as for `_begin`."""
+    columns = of[4]
+    # A last bar, behind all men, ends the share of the last column.
+    white_bars = work.sets[5] | 1 << (of[0] - group[0] + columns - 1)
+    black_bars = work.sets[6] | 1 << (of[1] + group[0] - 1)
+    white_line, black_line = work.sets[7], work.sets[8]
+    for column in range(columns):
+        square, owner = work.squares[column], work.owners[column]
+        whites, blacks = 0, 0
+        while not white_bars & 1:
+            whites += 1
+            white_bars >>= 1
+        while not black_bars & 1:
+            blacks += 1
+            black_bars >>= 1
+        white_bars >>= 1
+        black_bars >>= 1
+        code, height = 0, 0
+        if square >= _LAST_RANK if owner == _WHITE else square < _FIRST_RANK:
+            code, height = owner | _OFFICER, 1  # a soldier can't command there
         elif owner == _WHITE:
             whites += 1
         else:
             blacks += 1
         for run in range(2):
             colour = owner ^ run
-            for _ in range(whites if colour == _WHITE else blacks):
-                if colour == _WHITE:
-                    officer = white_line & 1
-                    white_line >>= 1
-                else:
-                    officer = black_line & 1
-                    black_line >>= 1
-                code |= (colour | officer * _OFFICER) << 2 * height
+            for _ in range(blacks if colour else whites):
+                line = black_line if colour else white_line
+                code |= (colour | (line & 1) * _OFFICER) << 2 * height
                 height += 1
+                if colour:
+                    black_line >>= 1
+                else:
+                    white_line >>= 1
         work.codes[square] = code
         work.heights[square] = height
 
 
 @_kernel
-def _rank(work, view, flip, promoted, rows, places):
+def _rank(work, view, occupied, flip, promoted, rows, places):
     """Where the position in `work` stands, looked at from another side; _NO_CLASS if nowhere.
 
-    view int64[25]: the square that is seen as square 0, 1, ...; flip: 1 to see each man in the
-    other colour. rows, places as in _Run, for positions after `promoted` promotions.
+    view int64[25]: the square that is seen as square 0, 1, ...; occupied: as a mask, the squares
+    with a column as they are seen; flip: 1 to see each man in the other colour. rows, places as in
+    _Run, for positions after `promoted` promotions.
     """
     columns = 0
     white_on_7, white_on_1, white_between, black_on_1, black_above = 0, 0, 0, 0, 0
@@ -416,11 +482,11 @@ def _rank(work, view, flip, promoted, rows, places):
     white_bars, black_bars, white_shared, black_shared = 0, 0, 0, 0
     white_line, black_line, white_officers, black_officers = 0, 0, 0, 0
     white_chosen, black_chosen = 0, 0
-    for seen in range(_SQUARES):
+    while occupied:
+        seen = _lowest(occupied)
+        occupied &= occupied - 1
         square = view[seen]
         height = work.heights[square]
-        if height == 0:
-            continue
         code = work.codes[square]
         if columns:  # a bar stands before every column but the first
             white_bars += _CHOOSE[white_shared + columns - 1, columns]
@@ -486,12 +552,15 @@ def _rank(work, view, flip, promoted, rows, places):
 
 
 @_kernel
-def _score_after(work, square, code, height, promoted, reached, rows, places):
-    """The score of the position with White's column come to `square`, to the opponent."""
+def _score_after(work, occupied, square, code, height, promoted, reached, rows, places):
+    """The score of the position with White's column come to `square`, to the opponent.
+
+    occupied: the squares of the other columns, as a mask, as the opponent sees them.
+    """
     work.codes[square] = code | promoted * _OFFICER
     work.heights[square] = height
-    at = _rank(work, _TURN, 1, promoted, rows, places)
-    work.codes[square] = 0
+    occupied |= 1 << (_SQUARES - 1 - square)
+    at = _rank(work, _TURN, occupied, np.int64(1), promoted, rows, places)
     work.heights[square] = 0
     return _OUTSIDE if at == _NO_CLASS else np.int64(reached[at])
 
@@ -521,12 +590,15 @@ def _better(best, reply):
 
 
 @_kernel
-def _capture(work, square, best, reached, rows, places):
-    """The best score, `best` included, over all runs of jumps of the column on `square`."""
+def _capture(work, occupied, square, best, reached, rows, places):
+    """The best score, `best` included, over all runs of jumps of the column on `square`.
+
+    occupied: the squares of all columns, as a mask, as the opponent sees them.
+    """
     code, height = work.codes[square], work.heights[square]
     officer = code >> 1 & 1
-    work.codes[square] = 0
     work.heights[square] = 0
+    occupied ^= 1 << (_SQUARES - 1 - square)
     over_already = 0
     depth = 0
     work.landings[0] = square
@@ -534,7 +606,7 @@ def _capture(work, square, best, reached, rows, places):
     work.went_on[0] = 0
     while depth >= 0:
         here = work.landings[depth]
-        promoted = 1 if depth and not officer and here >= _LAST_RANK else 0
+        promoted = np.int64(depth > 0 and not officer and here >= _LAST_RANK)
         jumps = False
         while not (promoted or jumps) and work.ways[depth] < (4 if officer else 2):
             way = work.ways[depth]
@@ -554,6 +626,8 @@ def _capture(work, square, best, reached, rows, places):
                 work.taken[depth] = captive
                 work.codes[over] = captive >> 2
                 work.heights[over] -= 1
+                if work.heights[over] == 0:
+                    occupied ^= 1 << (_SQUARES - 1 - over)
                 over_already |= 1 << over
                 code |= (captive & 3) << 2 * height
                 height += 1
@@ -564,11 +638,15 @@ def _capture(work, square, best, reached, rows, places):
         if jumps:
             continue
         if depth and not work.went_on[depth]:
-            reply = _score_after(work, here, code, height, promoted, reached, rows, places)
+            reply = _score_after(
+                work, occupied, here, code, height, promoted, reached, rows, places
+            )
             best = _better(best, reply)
         depth -= 1
         if depth >= 0:
             over = work.jumped[depth]
+            if work.heights[over] == 0:
+                occupied ^= 1 << (_SQUARES - 1 - over)
             work.codes[over] = work.taken[depth]
             work.heights[over] += 1
             over_already ^= 1 << over
@@ -580,26 +658,33 @@ def _capture(work, square, best, reached, rows, places):
 
 
 @_kernel
-def _derive(work, reached, rows, places):
-    """The score of the position in `work`, from those of the positions that moves lead to."""
-    best = _NO_MOVE
-    for square in range(_SQUARES):
-        if work.heights[square] and work.codes[square] & 1 == _WHITE:
-            best = _capture(work, square, best, reached, rows, places)
+def _derive(work, columns, reached, rows, places):
+    """The score of the position in `work`, of so many columns, from those after its moves."""
+    occupied = np.int64(0)
+    for column in range(columns):
+        occupied |= 1 << (_SQUARES - 1 - work.squares[column])
+    best = np.int64(_NO_MOVE)
+    for column in range(columns):
+        if work.owners[column] == _WHITE:
+            square = work.squares[column]
+            best = _capture(work, occupied, square, best, reached, rows, places)
     if best != _NO_MOVE:  # whoever can capture must
         return best
-    for square in range(_SQUARES):
-        code, height = work.codes[square], work.heights[square]
-        if height == 0 or code & 1 != _WHITE:
+    for column in range(columns):
+        if work.owners[column] != _WHITE:
             continue
+        square = work.squares[column]
+        code, height = work.codes[square], work.heights[square]
         officer = code >> 1 & 1
-        work.codes[square] = 0
         work.heights[square] = 0
+        others = occupied ^ 1 << (_SQUARES - 1 - square)
         for way in range(4 if officer else 2):
             target = _NEXT[square, way]
             if target >= 0 and work.heights[target] == 0:
-                promoted = 1 if not officer and target >= _LAST_RANK else 0
-                reply = _score_after(work, target, code, height, promoted, reached, rows, places)
+                promoted = np.int64(not officer and target >= _LAST_RANK)
+                reply = _score_after(
+                    work, others, target, code, height, promoted, reached, rows, places
+                )
                 best = _better(best, reply)
         work.codes[square] = code
         work.heights[square] = height
@@ -618,14 +703,25 @@ def _check(
     """
     wrong = 0
     unlike = 0
+    group = _go_to(first, groups, of, work)
+    changed = np.int64(0)
     for index in range(first, end):
-        _unrank(index, groups, of, work)
+        if index > first:
+            group, changed = _go_on(group, groups, of, work)
+        if changed <= _LAST_OF_SQUARES:
+            _place_columns(work)
+        _fill_columns(work, groups[group], of)
         stored = np.int64(scores[index])
-        derived = _derive(work, reached, rows, places)
+        derived = _derive(work, of[4], reached, rows, places)
         if derived != stored:
             found[0, wrong, 0], found[0, wrong, 1], found[0, wrong, 2] = index, stored, derived
             wrong += 1
-        mirrored = np.int64(scores[_rank(work, _MIRROR, 0, 0, own_rows, own_places)])
+        seen = np.int64(0)
+        for column in range(of[4]):
+            seen |= 1 << _MIRROR[work.squares[column]]
+        none = np.int64(0)
+        image = _rank(work, _MIRROR, seen, none, none, own_rows, own_places)
+        mirrored = np.int64(scores[image])
         if mirrored != stored:
             found[1, unlike, 0], found[1, unlike, 1], found[1, unlike, 2] = index, stored, mirrored
             unlike += 1

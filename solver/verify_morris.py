@@ -36,6 +36,9 @@ _COUNT = 24
 _LEAST, _MOST = 3, 10  # men of a side in all: fewer have lost, more are not in the game
 _SYMMETRIES = 16
 _NO_ORBIT = 0xFFFFFFFF
+# A sequence of 32 bits in which each run of five differs from all others (de Bruijn), so that its
+# product with a power of two tells which power it is.
+_DE_BRUIJN = 0x077CB531
 _ALL = (1 << _COUNT) - 1
 _HAND = 1 << _COUNT  # as the point that a placed man comes from
 _NOBODY = 1 << _COUNT  # as the man that a quiet move takes
@@ -109,8 +112,8 @@ def _squeeze_and_stretch() -> tuple[np.ndarray, np.ndarray]:
 
 
 _LINES, _NEAR, _MILLS = _board()
-_POINT_OF = np.zeros(37, np.int64)  # the remainders of 2**0 ... 2**23 by 37 are all different
-_POINT_OF[[(1 << point) % 37 for point in range(_COUNT)]] = range(_COUNT)
+_POINT_OF = np.zeros(32, np.int64)
+_POINT_OF[[(_DE_BRUIJN << point) >> 27 & 31 for point in range(32)]] = range(32)
 _IMAGES = _images()
 _SQUEEZE, _STRETCH = _squeeze_and_stretch()
 _FREE = 8 - np.bitwise_count(np.arange(256)).astype(np.int64)  # points not taken in a byte
@@ -479,7 +482,7 @@ def _derive(orbit, order, may, rows, sizes, values, mover, other):
     while targets:
         there = targets & -targets
         targets ^= there
-        target = _POINT_OF[there % 37]
+        target = _POINT_OF[there * _DE_BRUIJN >> 27 & 31]
         sources = mover if flies else mover & _NEAR[target]
         if in_hand:
             sources |= _HAND
