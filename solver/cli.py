@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from typing import NoReturn
 
@@ -114,16 +113,6 @@ def _gigabytes(text: str) -> float:
     return number
 
 
-# The main job in small, as the command lines that a user would give one by one.
-_QUICKSTART = (
-    ("solve", "morris", "--men", "4"),
-    ("solve", "lasca", "--men", "3"),
-    ("verify", "morris", "--men", "4"),
-    ("verify", "lasca", "--men", "3"),
-    ("probe", "morris", "W:Wa1,b4,b6,c4:Bb2,f2:H0,1"),
-    ("probe", "lasca", "W:c1w b2w a7b"),
-)
-
 _POSITION = 'such as "W:Wa1,d7:Bb4:H8,9" (morris) or "W:a1w d4WbbB g7b" (lasca), or start'
 
 
@@ -161,7 +150,7 @@ def _parser() -> _Parser:
             added.set_defaults(run=run)
         return added
 
-    add(subcommands, "quickstart", _quickstart, "solve, verify and query small tables")
+    add(subcommands, "quickstart", commands.quickstart, "solve, verify and query small tables")
 
     for name, morris, lasca, text in (
         ("solve", commands.solve_morris, commands.solve_lasca, "make tables"),
@@ -210,25 +199,6 @@ def _parser() -> _Parser:
     perft.add_argument("depth", type=_number(0, 100))
     perft.add_argument("position", nargs="?", default="start", help=_POSITION)
     return parser
-
-
-def _quickstart(options: argparse.Namespace) -> int:
-    """`lasker quickstart`: each step announced on stderr, up to the first that fails."""
-    for step in _QUICKSTART:
-        if not options.quiet:
-            print(f"lasker {shlex.join(step)}", file=sys.stderr)
-        words = list(step)
-        if options.tables is not None:
-            words += ["--tables", options.tables]
-        if options.log is not None:
-            words += ["--log", options.log]
-        if options.quiet:
-            words.append("--quiet")
-        chosen = _parser().parse_args(words)
-        code = chosen.run(chosen)
-        if code != 0:
-            return code
-    return 0
 
 
 def _add_morris_selection(parser: _Parser) -> None:

@@ -307,3 +307,13 @@ def verify(options: Namespace) -> int:
     for text in report.lines():
         print(text)
     return 0 if report.is_clean else 1
+
+
+def quickstart(options: Namespace) -> int:
+    """`lasker quickstart`"""
+    from solver.quickstart import quickstart as run
+
+    words = ["--tables", str(tables_folder(options))]
+    if options.log is not None:
+        words += ["--log", options.log]
+    return run(words, quiet=options.quiet)

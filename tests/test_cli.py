@@ -435,33 +435,6 @@ def test_solving_from_a_position_prints_what_probe_prints(lasker: object, tmp_pa
     assert "unknown within 99 positions" in result.err
 
 
-def test_quickstart_takes_its_steps_in_turn(
-    lasker: object, tables: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = (
-        ("solve", "lasca", "--men", "2"),
-        ("probe", "lasca", "W:c1w a7b"),
-        ("probe", "morris", "start"),
-        ("status",),
-    )
-    monkeypatch.setattr(cli, "_QUICKSTART", steps)
-    result = lasker("quickstart")
-    assert result.code == 3
-    assert result.out.splitlines()[0] == "W:c1w a7b"
-    announced = [line for line in result.err.splitlines() if line.startswith("lasker ")]
-    assert announced == [
-        "lasker solve lasca --men 2",
-        "lasker probe lasca 'W:c1w a7b'",
-        "lasker probe morris start",
-    ]
-    assert lasker("quickstart", "--quiet", "--tables", str(tables)).err.count("\n") == 1
-
-
-def test_the_steps_of_quickstart_are_commands() -> None:
-    for step in cli._QUICKSTART:
-        assert callable(cli._parser().parse_args(step).run)
-
-
 # Processes
 
 
