@@ -172,7 +172,7 @@ def list_moves(free, protected, moves, partners):
             targets &= targets - 1
             _fill_move(free, axis, i, j, protected, moves[count], partners[count])
             count += 1
-        _fill_move(free, axis, -1, i, protected, moves[count], partners[count])
+        _fill_move(free, axis, np.int64(-1), i, protected, moves[count], partners[count])
         count += 1
     return count
 

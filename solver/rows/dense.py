@@ -53,13 +53,21 @@ def _clear_blocks(words, at, blocks):
 
 
 @njit(cache=True, nogil=True)
-def _set_constants(win, escape, columns, not_win, escapes, at, words):
-    """not_win and escapes of a row from its constant wins and escapes."""
+def _copy(source, s0, out, o0, blocks):
+    """The valid blocks of out[o0:] = those of source[s0:]."""
+    for x in range(blocks.size):
+        y = 8 * blocks[x]
+        store(out, o0 + y, load(source, s0 + y))
+
+
+@njit(cache=True, nogil=True)
+def _set_constants(win, escape, w0, columns, not_win, escapes, at, words):
+    """not_win and escapes of a row from its constant wins and escapes, at win[w0:], escape[w0:]."""
+    everything = splat(~np.uint64(0))
     for y in range(0, words, 8):
         allowed = load(columns, y)
-        store(not_win, at + y, without(allowed, load(win, y)))
-        everything = splat(~np.uint64(0))
-        store(escapes, at + y, either(load(escape, y), without(everything, allowed)))
+        store(not_win, at + y, without(allowed, load(win, w0 + y)))
+        store(escapes, at + y, either(load(escape, w0 + y), without(everything, allowed)))
 
 
 @njit(cache=True, nogil=True)
@@ -101,7 +109,7 @@ def row_constants(
                     s0 = MARGIN + np.int64(place_target[x]) * above_words
                     pull(above_loss, s0, place_plan[x], win, 0, work)
                     pull(above_not_win, s0, place_plan[x], escape, 0, work)
-        _set_constants(win, escape, columns, not_win, escapes, MARGIN + row * words, words)
+        _set_constants(win, escape, 0, columns, not_win, escapes, MARGIN + row * words, words)
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +127,8 @@ def column_constants(
     loss, open_ = taken
     win = np.empty(words + 2 * MARGIN, np.uint64)
     escape = np.empty(words + 2 * MARGIN, np.uint64)
-    captures = np.zeros((2, words + 2 * MARGIN), np.uint64)
+    taken_wins = np.empty(words + 2 * MARGIN, np.uint64)
+    taken_escapes = np.empty(words + 2 * MARGIN, np.uint64)
     blocks, counts = valid
     work = (np.empty(words, np.uint64), np.empty(OFFSETS, np.int64), blocks, counts)
     moves = np.empty((MOST_MOVES, MOVE_NUMBERS), np.int64)
@@ -129,9 +138,11 @@ def column_constants(
         free = ALL_POINTS & ~men
         _clear(win, 0, words + 2 * MARGIN)
         _clear(escape, 0, words + 2 * MARGIN)
-        if men != 0:
+        protected = men != 0
+        if protected:
             if loss.size:
-                captures[:] = 0
+                _clear(taken_wins, 0, taken_wins.size)
+                _clear(taken_escapes, 0, taken_escapes.size)
                 column_captures(
                     men,
                     start[row],
@@ -142,25 +153,24 @@ def column_constants(
                     2 * words,
                     loss,
                     open_,
-                    (captures[0], captures[1], MARGIN),
+                    (taken_wins, taken_escapes, MARGIN),
                     work,
                 )
             else:
-                captures[0, MARGIN : MARGIN + words] = columns
-                captures[1, MARGIN : MARGIN + words] = columns
+                _copy(columns, 0, taken_wins, MARGIN, blocks)
+                _copy(columns, 0, taken_escapes, MARGIN, blocks)
             if flying[0]:
                 count = list_flights(free, moves, partners)
-                closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
-                closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
+                closing(taken_wins, MARGIN, win, MARGIN, valid, moves, partners, count)
+                closing(taken_escapes, MARGIN, escape, MARGIN, valid, moves, partners, count)
                 for y in range(words):
                     win[MARGIN + y] &= flying[1][y]
                     escape[MARGIN + y] &= flying[1][y]
-            count = list_moves(free, True, moves, partners)
-            closing(captures[0], MARGIN, win, MARGIN, valid, moves, partners, count)
-            closing(captures[1], MARGIN, escape, MARGIN, valid, moves, partners, count)
-        _set_constants(
-            win[MARGIN:], escape[MARGIN:], columns, not_win, escapes, MARGIN + row * words, words
-        )
+            count = list_moves(free, protected, moves, partners)
+            closing(taken_wins, MARGIN, win, MARGIN, valid, moves, partners, count)
+            closing(taken_escapes, MARGIN, escape, MARGIN, valid, moves, partners, count)
+        at = MARGIN + row * words
+        _set_constants(win, escape, MARGIN, columns, not_win, escapes, at, words)
 
 
 @njit(cache=True, nogil=True)
@@ -194,14 +204,6 @@ def _take_losses(escape, e0, loss, at, blocks):
         store(escape, e0 + y, fresh)
         store(loss, at + y, either(old, new))
     return changed
-
-
-@njit(cache=True, nogil=True)
-def _copy(source, s0, out, o0, blocks):
-    """The valid blocks of out[o0:] = those of source[s0:]."""
-    for x in range(blocks.size):
-        y = 8 * blocks[x]
-        store(out, o0 + y, load(source, s0 + y))
 
 
 @njit(cache=True, nogil=True)
