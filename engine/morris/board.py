@@ -23,7 +23,7 @@ NUMBER: dict[str, int] = {name: p for p, name in enumerate(POINTS)}
 POINT_COUNT = len(POINTS)
 ALL_POINTS = (1 << POINT_COUNT) - 1
 
-# Rings by the number of their first point, from the outside in: spoke neighbours are neighbours here.
+# Rings by the number of their first point, from the outside in: on a spoke one follows the other.
 _RINGS_OUTSIDE_IN = (0, 16, 8)
 
 
