@@ -140,9 +140,10 @@ def column_constants(
         _clear(escape, 0, words + 2 * MARGIN)
         protected = men != 0
         if protected:
+            # A placement of the last man in hand and one more is no move: it must read nothing.
+            _clear(taken_wins, 0, taken_wins.size)
+            _clear(taken_escapes, 0, taken_escapes.size)
             if loss.size:
-                _clear(taken_wins, 0, taken_wins.size)
-                _clear(taken_escapes, 0, taken_escapes.size)
                 column_captures(
                     men,
                     start[row],
