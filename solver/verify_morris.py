@@ -33,17 +33,18 @@ _NAMES = _OUTER + _INNER + _MIDDLE
 _FILES = "abcdefg"
 _CENTRE = 3
 _COUNT = 24
-_LEAST, _MOST = 3, 10  # men of a side in all: fewer have lost, more are not in the game
+_LEAST, MOST = 3, 10  # men of a side in all: fewer have lost, more are not in the game
 _SYMMETRIES = 16
+MOST_SLIDES = 3 * 21  # three men that fly; else at most four ways for each of ten
 _NO_ORBIT = 0xFFFFFFFF
 # A sequence of 32 bits in which each run of five differs from all others (de Bruijn), so that its
 # product with a power of two tells which power it is.
 _DE_BRUIJN = 0x077CB531
-_ALL = (1 << _COUNT) - 1
+ALL_POINTS = (1 << _COUNT) - 1
 _HAND = 1 << _COUNT  # as the point that a placed man comes from
 _NOBODY = 1 << _COUNT  # as the man that a quiet move takes
 
-_DRAW, _WIN, _LOSS = 0, 1, 2  # as packed here: bit 0 of a win, bit 1 of a loss
+DRAW, WIN, LOSS = 0, 1, 2  # as packed here: bit 0 of a win, bit 1 of a loss
 _NAMED = ("draw", "win", "loss", "win and loss at once")
 
 
@@ -111,7 +112,8 @@ def _squeeze_and_stretch() -> tuple[np.ndarray, np.ndarray]:
     return squeeze, stretch
 
 
-_LINES, _NEAR, _MILLS = _board()
+_NOTHING = np.empty(0, np.int64)
+_LINES, NEAR, _MILLS = _board()
 _POINT_OF = np.zeros(32, np.int64)
 _POINT_OF[[(_DE_BRUIJN << point) >> 27 & 31 for point in range(32)]] = range(32)
 _IMAGES = _images()
@@ -119,7 +121,7 @@ _SQUEEZE, _STRETCH = _squeeze_and_stretch()
 _FREE = 8 - np.bitwise_count(np.arange(256)).astype(np.int64)  # points not taken in a byte
 
 
-class _Numbering(NamedTuple):
+class Numbering(NamedTuple):
     """How rows and columns are numbered, for sets of so many points or fewer.
 
     orbit: uint32[2**24], row * 16 + a symmetry that leads to the row's least mask; least: for each
@@ -132,7 +134,7 @@ class _Numbering(NamedTuple):
 
 
 @cache
-def _numbering(most: int) -> _Numbering:
+def numbering(most: int) -> Numbering:
     orbit = np.full(1 << _COUNT, _NO_ORBIT, np.uint32)
     order = np.empty(1 << _COUNT, np.uint32)
     least = []
@@ -141,7 +143,7 @@ def _numbering(most: int) -> _Numbering:
         order[sets] = np.arange(len(sets))
         rows = np.empty(len(sets), np.uint32)
         least.append(rows[: _count_rows(sets, orbit, rows)].copy())
-    return _Numbering(orbit, tuple(least), order)
+    return Numbering(orbit, tuple(least), order)
 
 
 @cache
@@ -155,7 +157,7 @@ def _sets(points: int, size: int) -> np.ndarray:
     return np.concatenate([_sets(points - 1, size), with_last])
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """A subspace seen by the side to move: men in all and on the board, of mover and of other."""
 
     total: int
@@ -182,7 +184,7 @@ class _Side(NamedTuple):
 
     @property
     def size(self) -> int:
-        return len(_numbering(_MOST).least[self.row_board]) * self.columns
+        return len(numbering(MOST).least[self.row_board]) * self.columns
 
     @property
     def table(self) -> str:
@@ -193,13 +195,18 @@ class _Side(NamedTuple):
     def section(self) -> str:
         return f"{'R' if self.mover_is_row else 'C'}{self.column_board}"
 
-    def after(self, *, places: bool, captures: bool) -> _Side | None:
+    def after(self, *, places: bool, captures: bool) -> Side | None:
         """The subspace that such a move leads to, None when a capture wins or none can be."""
         board, other_board = self.board + places, self.other_board - captures
         other_total = self.other_total - captures
         if other_total < _LEAST or other_board < 0 or board > self.total:
             return None
-        return _Side(other_total, self.total, other_board, board)
+        return Side(other_total, self.total, other_board, board)
+
+    @property
+    def opponent(self) -> Side:
+        """The subspace after a quiet slide: the other side to move."""
+        return Side(self.other_total, self.total, self.other_board, self.board)
 
     def flies(self, flying: str) -> bool:
         """Whether the mover may slide to points that are not adjacent."""
@@ -208,17 +215,17 @@ class _Side(NamedTuple):
         return flying != "off" and few == 3 and (in_hand == 0 or flying == "total")
 
 
-class _Values:
+class Values:
     """Values of sections, four to a byte, as many in memory as fit."""
 
     def __init__(self, store: Store, memory: int, threads: int) -> None:
         self._store = store
         self._room = memory
         self._threads = threads
-        self._held: OrderedDict[_Side, np.ndarray] = OrderedDict()
+        self._held: OrderedDict[Side, np.ndarray] = OrderedDict()
 
-    def of(self, side: _Side) -> np.ndarray:
-        """uint8[...]: value i (_DRAW, _WIN, _LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
+    def of(self, side: Side) -> np.ndarray:
+        """uint8[...]: value i (DRAW, WIN, LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
         if side not in self._held:
             with opened(self._store, side.table, side.section, side.size) as table:
                 win, loss = table.planes(side.section, self._threads)
@@ -231,12 +238,12 @@ class _Values:
         return self._held[side]
 
 
-def sides(men: int) -> list[_Side]:
+def sides(men: int) -> list[Side]:
     """All subspaces with totals up to `men`, small ones first."""
     totals = range(_LEAST, men + 1)
     return sorted(
         (
-            _Side(total, other_total, board, other_board)
+            Side(total, other_total, board, other_board)
             for total in totals
             for other_total in totals
             for board in range(total + 1)
@@ -267,19 +274,19 @@ def check_values(
         Check("every value is the best that its moves give", how),
         Check("positions equal by symmetry have equal values", how),
     ]
-    values = _Values(store, memory, threads)
+    values = Values(store, memory, threads)
     sections = [
-        (side.table + side.section, side.size, partial(_Run.of, side, flying, values))
+        (side.table + side.section, side.size, partial(Run.of, side, flying, values))
         for side in sides(men)
     ]
     run_checks(checks, sections, sample=sample, threads=threads, progress=progress)
     return checks
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """What checking one subspace needs."""
 
-    side: _Side
+    side: Side
     may: tuple[bool, bool, bool]  # in hand, flies, a capture wins
     rows: tuple[bool, bool, bool]  # whether the mover is R: here, after a move, after a capture
     sizes: tuple[int, int, int, int, int]  # columns of the five subspaces below
@@ -287,7 +294,7 @@ class _Run(NamedTuple):
     values: tuple[np.ndarray, ...]  # here; after placement, slide, capturing placement, slide
 
     @classmethod
-    def of(cls, side: _Side, flying: str, values: _Values) -> _Run:
+    def of(cls, side: Side, flying: str, values: Values) -> Run:
         targets = [side] + [
             side.after(places=places, captures=captures)
             for captures in (False, True)
@@ -313,24 +320,29 @@ class _Run(NamedTuple):
     def check(self, first: int, end: int) -> tuple[list[tuple[int, int, int]], ...]:
         """Faults among entries first..end-1: of the values, and among the copies."""
         found = np.empty((2, end - first, 3), np.int64)
-        numbering = _numbering(_MOST)
+        known = numbering(MOST)
         counts = _check(
             first,
             end,
-            numbering.orbit,
-            numbering.order,
-            numbering.least[self.side.row_board],
+            known.orbit,
+            known.order,
+            known.least[self.side.row_board],
             self.columns,
             self.may,
             self.rows,
             self.sizes,
             self.values,
+            _NOTHING,
             found,
         )
         return tuple(
             [tuple(fault) for fault in part[:count].tolist()]
             for part, count in zip(found, counts, strict=True)
         )
+
+    def stored(self, index: int) -> int:
+        """The value of an entry: DRAW, WIN or LOSS."""
+        return int(code_at(self.values[0], index))
 
     def fault(self, index: int, stored: int, derived: int) -> Fault:
         side = self.side
@@ -344,16 +356,16 @@ class _Run(NamedTuple):
         )
 
 
-def _masks(side: _Side, columns: np.ndarray, index: int) -> tuple[int, int]:
+def _masks(side: Side, columns: np.ndarray, index: int) -> tuple[int, int]:
     """Mover's and other's men on the board."""
     row, column = divmod(index, len(columns))
-    row_men = int(_numbering(_MOST).least[side.row_board][row])
+    row_men = int(numbering(MOST).least[side.row_board][row])
     free = [p for p in range(_COUNT) if not row_men >> p & 1]
     column_men = sum(1 << p for t, p in enumerate(free) if int(columns[column]) >> t & 1)
     return (row_men, column_men) if side.mover_is_row else (column_men, row_men)
 
 
-def _text(side: _Side, mover: int, other: int) -> str:
+def _text(side: Side, mover: int, other: int) -> str:
     """The position in the notation of the project, the mover as White."""
     white, black = (
         ",".join(sorted(_NAMES[p] for p in range(_COUNT) if men >> p & 1)) for men in (mover, other)
@@ -363,10 +375,10 @@ def _text(side: _Side, mover: int, other: int) -> str:
 
 
 # The kernels make no arrays, so they need not count references, which would cost a third.
-_kernel = njit(cache=True, nogil=True, _nrt=False)
+kernel = njit(cache=True, nogil=True, _nrt=False)
 
 
-@_kernel
+@kernel
 def _image(symmetry, mask):
     """The image of a mask (int64) under a symmetry."""
     return np.int64(
@@ -376,7 +388,13 @@ def _image(symmetry, mask):
     )
 
 
-@_kernel
+@kernel
+def lowest_point(mask):
+    """The number of the lowest point of a mask that is not empty."""
+    return _POINT_OF[(mask & -mask) * _DE_BRUIJN >> 27 & 31]
+
+
+@kernel
 def _count_rows(sets, orbit, rows):
     """Numbers the orbits of all sets of one size by their least masks.
 
@@ -399,7 +417,7 @@ def _count_rows(sets, orbit, rows):
     return count
 
 
-@_kernel
+@kernel
 def _interleave(win, loss, codes):
     """Bitmaps win and loss (uint8[n]) as two bits a value in codes (uint8[2 * n])."""
     for at in range(win.size):
@@ -411,13 +429,13 @@ def _interleave(win, loss, codes):
             codes[2 * at + half] = code
 
 
-@_kernel
-def _code(codes, index):
-    """Value `index` of codes as _Values packs them."""
+@kernel
+def code_at(codes, index):
+    """Value `index` of codes as Values packs them."""
     return codes[index >> 2] >> 2 * (index & 3) & 3
 
 
-@_kernel
+@kernel
 def _squeezed(men, taken):
     """The men numbered by the points outside `taken`, as bits of a number."""
     low, middle, high = taken & 255, taken >> 8 & 255, taken >> 16
@@ -426,8 +444,8 @@ def _squeezed(men, taken):
     return number << _FREE[low] | _SQUEEZE[low, men & 255]
 
 
-@_kernel
-def _stretched(number, taken):
+@kernel
+def stretched(number, taken):
     """The mask of which `_squeezed` makes `number`."""
     men = 0
     for byte in range(3):
@@ -437,28 +455,24 @@ def _stretched(number, taken):
     return men
 
 
-@_kernel
-def _gain(orbit, order, codes, columns, mover_is_row, mover, other):
-    """What it gains a player to leave the next one, `mover`, this position: 1, 0 or -1.
-
-    codes, columns: values of the position's subspace, and how many sets of C's men it counts.
-    """
+@kernel
+def _index_of(orbit, order, columns, mover_is_row, mover, other):
+    """The index of a position in its subspace, which counts so many sets of C's men."""
     row_men, column_men = (mover, other) if mover_is_row else (other, mover)
     found = np.int64(orbit[row_men])
     symmetry = found & (_SYMMETRIES - 1)
     column = _squeezed(_image(symmetry, column_men), _image(symmetry, row_men))
-    code = _code(codes, (found >> 4) * columns + order[column])
-    return 1 if code == _LOSS else 0 if code == _DRAW else -1
+    return (found >> 4) * columns + order[column]
 
 
-@_kernel
+@kernel
 def _closes(men, point):
     """Whether one more man on `point` would close a mill of `men`."""
     first, second = _MILLS[point, 0], _MILLS[point, 1]
     return men & first == first or men & second == second
 
 
-@_kernel
+@kernel
 def _takeable(men):
     """The men that may be taken: those in no mill, or all if every man is in one."""
     safe = 0
@@ -468,22 +482,24 @@ def _takeable(men):
     return men if men & ~safe == 0 else men & ~safe
 
 
-@_kernel
-def _derive(orbit, order, may, rows, sizes, values, mover, other):
+@kernel
+def derive(orbit, order, may, rows, sizes, values, mover, other, quiet):
     """The value of a position to its mover, from the values after each move: 1, 0 or -1.
 
-    orbit, order: as in _Numbering; may, rows, sizes, values: as in _Run; mover, other: the men's
-    masks, int64.
+    orbit, order: as in Numbering; may, rows, sizes, values: as in Run; mover, other: the men's
+    masks, int64. quiet: empty, or int64[as many as there may be] that receives where quiet slides
+    lead, which then don't count for the value. Returns the value and how many were listed.
     """
+    listed = 0
     in_hand, flies, capture_wins = may
     takeable = _takeable(other)
     best = -1  # also if there is no move: the mover has lost
-    targets = _ALL & ~(mover | other)
+    targets = ALL_POINTS & ~(mover | other)
     while targets:
         there = targets & -targets
         targets ^= there
-        target = _POINT_OF[there * _DE_BRUIJN >> 27 & 31]
-        sources = mover if flies else mover & _NEAR[target]
+        target = lowest_point(there)
+        sources = mover if flies else mover & NEAR[target]
         if in_hand:
             sources |= _HAND
         while sources:
@@ -494,34 +510,39 @@ def _derive(orbit, order, may, rows, sizes, values, mover, other):
             takes = _NOBODY
             if other and _closes(left, target):
                 if capture_wins:
-                    return 1
+                    return 1, listed
                 leads += 2
                 takes = takeable
             while takes:
                 taken = takes & -takes
                 takes ^= taken
-                gain = _gain(
+                at = _index_of(
                     orbit,
                     order,
-                    values[1 + leads],
                     sizes[1 + leads],
                     rows[1 + leads // 2],
                     other & ~taken,
                     left | there,
                 )
-                if gain == 1:
-                    return 1
-                best = max(best, gain)
-    return best
+                if leads == 1 and quiet.size:
+                    quiet[listed] = at
+                    listed += 1
+                    continue
+                code = code_at(values[1 + leads], at)
+                if code == LOSS:
+                    return 1, listed
+                if code == DRAW:
+                    best = 0
+    return best, listed
 
 
-@_kernel
-def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, found):
-    """Checks the values first..end-1 of a subspace; arguments as in _Run and _Numbering.
+@kernel
+def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, quiet, found):
+    """Checks the values first..end-1 of a subspace; arguments as in Run and Numbering.
 
-    least uint32[rows]: their masks. Writes (index, stored, derived) codes to found int64[2, n, 3]:
-    values that are not what the moves give, and values that differ from a copy's. Returns how many
-    of each.
+    least uint32[rows]: their masks; quiet: int64[0]. Writes (index, stored, derived) codes to found
+    int64[2, n, 3]: values that are not what the moves give, and values that differ from a copy's.
+    Returns how many of each.
     """
     wrong = 0
     unlike = 0
@@ -538,11 +559,11 @@ def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, f
             for symmetry in range(_SYMMETRIES):
                 if _image(symmetry, row_men) == row_men:
                     fixing |= 1 << symmetry
-        column_men = _stretched(number, row_men)
-        stored = np.int64(_code(values[0], index))
+        column_men = stretched(number, row_men)
+        stored = np.int64(code_at(values[0], index))
         mover, other = (row_men, column_men) if rows[0] else (column_men, row_men)
-        gain = _derive(orbit, order, may, rows, sizes, values, mover, other)
-        derived = _WIN if gain == 1 else _DRAW if gain == 0 else _LOSS
+        gain, _ = derive(orbit, order, may, rows, sizes, values, mover, other, quiet)
+        derived = WIN if gain == 1 else DRAW if gain == 0 else LOSS
         if stored != derived:
             found[0, wrong, 0], found[0, wrong, 1], found[0, wrong, 2] = index, stored, derived
             wrong += 1
@@ -551,7 +572,7 @@ def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, f
         for symmetry in range(_SYMMETRIES):
             if fixing >> symmetry & 1:
                 copy = _squeezed(_image(symmetry, column_men), row_men)
-                code = np.int64(_code(values[0], row * columns.size + order[copy]))
+                code = np.int64(code_at(values[0], row * columns.size + order[copy]))
                 if code != stored:
                     found[1, unlike, 0], found[1, unlike, 1], found[1, unlike, 2] = (
                         index,
