@@ -12,7 +12,10 @@ from databases.catalog import morris_family
 from databases.store import Store
 from databases.writer import Section
 from engine.morris.index import Subspace
-from solver.retrograde import LOSS, WIN
+from engine.morris.rules import Rules
+from solver import retrograde
+from solver.morris_game import MorrisClass, classes, solve_class
+from solver.retrograde import DRAW, LOSS, WIN, Solution
 
 
 def write_morris(root: Path, flying: str, values: Mapping[Subspace, np.ndarray]) -> Store:
@@ -36,3 +39,51 @@ def sections(
         value = values[subspace]
         win, loss = (np.packbits(value == wanted, bitorder="little") for wanted in (WIN, LOSS))
         yield Section(subspace.section, value.size, win, loss, None)
+
+
+def circular_values() -> tuple[dict[Subspace, np.ndarray], dict[Subspace, np.ndarray]]:
+    """Values (int8) of three men a side without flying in which each follows from its successors',
+    but some draws pass for wins and losses in circles of slides; and the indices of those."""
+    rules = Rules(flying="off")
+    values: dict[Subspace, np.ndarray] = {}
+    planted = {}
+    for subspace in classes(3):
+        parts = solve_class(subspace, rules, values)
+        values.update((part, solution.value) for part, solution in parts.items())
+        if (subspace.k, subspace.l) != (3, 2):
+            continue
+        game = MorrisClass(subspace, rules, values)
+        solution = retrograde.solve(game)
+        claimed = Solution(_circle(game, solution), solution.plies)
+        game.spread(claimed)
+        split = game.subspaces[0].size
+        for part, value in zip(game.subspaces, np.split(claimed.value, [split]), strict=True):
+            planted[part] = np.flatnonzero(value != values[part])
+            values[part] = value
+    return values, planted
+
+
+def _circle(game: MorrisClass, solution: Solution) -> np.ndarray:
+    """Values (int8) that are wrong but consistent: draws in which the first side claims to win.
+
+    The second side's draws are called losses, the first side's wins, and whatever does not follow
+    from its successors is a draw again, until all does: a greatest fixpoint.
+    """
+    claimed = solution.value.copy()
+    draws = np.flatnonzero(solution.value == DRAW).tolist()
+    claimed[draws] = [WIN if index < game.subspaces[0].size else LOSS for index in draws]
+    moves = {}
+    for index in draws:
+        found = game.expand(index, index + 1)
+        successors = found.successors[: int(found.offsets[1])].tolist()
+        moves[index] = int(found.outcome[0]), successors
+    changed = True
+    while changed:
+        changed = False
+        for index in draws:
+            outcome, successors = moves[index]
+            value = max([outcome] + [-int(claimed[successor]) for successor in successors])
+            if claimed[index] != DRAW and claimed[index] != value:
+                claimed[index] = DRAW
+                changed = True
+    return claimed

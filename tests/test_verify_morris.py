@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_tables import write_levels, write_morris
+from small_tables import circular_values, write_levels, write_morris
 
 from databases.errors import CorruptTableError, MissingTableError
 from databases.store import Store
 from engine.morris import Position, Rules
 from engine.morris.index import Subspace, locate
 from solver import retrograde, verify_fixpoint, verify_morris
-from solver.morris_game import MorrisClass, classes, solve_all, solve_class
-from solver.retrograde import DRAW, HOLE, LOSS, WIN, Solution
+from solver.morris_game import MorrisClass, solve_all
+from solver.retrograde import DRAW, HOLE, LOSS, WIN
 from solver.verification import Report
 
 MEN = 3
@@ -76,52 +76,11 @@ def test_unequal_copies_are_found(tmp_path: Path) -> None:
     assert copy in [fault.index for fault in copies.examples]
 
 
-def circle(game: MorrisClass, solution: Solution) -> np.ndarray:
-    """Values (int8) that are wrong but consistent: draws in which the first side claims to win.
-
-    The second side's draws are called losses, the first side's wins, and whatever does not follow
-    from its successors is a draw again, until all does: a greatest fixpoint.
-    """
-    claimed = solution.value.copy()
-    draws = np.flatnonzero(solution.value == DRAW).tolist()
-    claimed[draws] = [WIN if index < game.subspaces[0].size else LOSS for index in draws]
-    moves = {}
-    for index in draws:
-        found = game.expand(index, index + 1)
-        successors = found.successors[: int(found.offsets[1])].tolist()
-        moves[index] = int(found.outcome[0]), successors
-    changed = True
-    while changed:
-        changed = False
-        for index in draws:
-            outcome, successors = moves[index]
-            value = max([outcome] + [-int(claimed[successor]) for successor in successors])
-            if claimed[index] != DRAW and claimed[index] != value:
-                claimed[index] = DRAW
-                changed = True
-    return claimed
-
-
 def test_a_circle_of_slides_that_passes_for_a_win_is_found(tmp_path: Path) -> None:
-    rules = Rules(flying="off")
-    wrong: dict[Subspace, np.ndarray] = {}
-    planted = 0
-    for subspace in classes(MEN):
-        parts = solve_class(subspace, rules, wrong)
-        wrong.update((part, solution.value) for part, solution in parts.items())
-        if (subspace.k, subspace.l) == (3, 2):
-            game = MorrisClass(subspace, rules, wrong)
-            solution = retrograde.solve(game)
-            claimed = Solution(circle(game, solution), solution.plies)
-            game.spread(claimed)
-            split = game.subspaces[0].size
-            for part, value in zip(game.subspaces, np.split(claimed.value, [split]), strict=True):
-                planted += int((value != wrong[part]).sum())
-                wrong[part] = value
-    assert planted
+    wrong, planted = circular_values()
     values_check, copies, fixpoint = verified(write_morris(tmp_path, "off", wrong)).checks
     assert values_check.faults == copies.faults == 0  # each value follows from the others
-    assert fixpoint.faults == planted
+    assert fixpoint.faults == sum(len(places) for places in planted.values())
     assert {fault.derived for fault in fixpoint.examples} == {"draw"}
 
 
