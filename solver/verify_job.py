@@ -1,8 +1,8 @@
 """Which checks a verification makes, of all that is solved or of as much of it as is asked for.
 
 Invariant: every table of the selection is looked at by the checks of its game; position by position
-where it is small, else at samples of each subspace, and the report says which. Only the plain
-engine's check leaves large units of morris out.
+where it is small, else at samples of each subspace, and the report says which. Units of morris too
+large for the plain engine get samples of forward proofs instead.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from databases.catalog import (
     morris_family,
 )
 from databases.store import Store
+from engine.morris.index import subspaces_of_level
 from engine.morris.rules import LOSING_TOTAL, MOST_MEN
 from solver.known import check_files
 from solver.known import check_lasca as known_lasca
@@ -29,6 +30,7 @@ from solver.verification import Report
 from solver.verify_fixpoint import check_fixpoint
 from solver.verify_lasca import VerifiedClass, check_lasca, classes_by_men, officer_classes
 from solver.verify_morris import check_values
+from solver.verify_proof import check_proofs
 
 WHOLE_CHECK = 2_000_000_000
 """The most positions of which each is looked at."""
@@ -56,8 +58,18 @@ def verify_morris(
     sample = None if _positions(men) <= WHOLE_CHECK else SAMPLE
     report = Report(check_values(store, men, sample=sample, threads=threads, progress=progress))
     again = max(n for n in range(LOSING_TOTAL + 1, men + 1) if _positions(n) <= SOLVED_AGAIN)
-    check, _ = check_fixpoint(store, again, threads=threads, progress=progress)
-    report.checks.append(check)
+    fixpoint, large = check_fixpoint(store, again, threads=threads, progress=progress)
+    report.checks.append(fixpoint)
+    large += [
+        subspace
+        for r, c in units(men)
+        if c > again
+        for k in range(r + 1)
+        for subspace in subspaces_of_level(r, c, k)
+    ]
+    if large:
+        sections = [(subspace.stem, subspace.section) for subspace in large]
+        report.checks.append(check_proofs(store, sections, progress=progress))
     if known:
         report.checks.append(known_morris(root, flying, men))
         report.checks.append(check_files(store, f"morris_{flying}"))

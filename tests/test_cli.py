@@ -366,16 +366,15 @@ def test_a_log_gets_a_line_for_each_level(lasker: object, tmp_path: Path) -> Non
         assert sum(f"r03c03k0{k}" in line for line in lines) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "checks"), [(("morris", "--men", "3"), 4), (("lasca", "--men", "2"), 3)]
-)
-def test_verify(lasker: object, arguments: tuple[str, ...], checks: int) -> None:
+@pytest.mark.parametrize("arguments", [("morris", "--men", "3"), ("lasca", "--men", "2")])
+def test_verify(lasker: object, arguments: tuple[str, ...]) -> None:
     result = lasker("verify", *arguments, "--known")
     assert result.code == 0
     lines = result.out.splitlines()
-    assert len(lines) == checks
     assert all("no fault in" in line for line in lines)
-    assert lasker("verify", *arguments[:1], "--quiet").out.splitlines() == lines[:-1]
+    unpublished = [line for line in lines if "published" not in line]
+    assert len(lines) > len(unpublished) > 1
+    assert lasker("verify", arguments[0], "--quiet").out.splitlines() == unpublished
 
 
 def test_verify_finds_a_fault(lasker: object, tables: Path, tmp_path: Path) -> None:
