@@ -54,7 +54,7 @@ def main() -> int:
             while True:
                 run = solve(folder, arguments.men)
                 try:
-                    code = run.wait(timeout=choose.uniform(0.05, 0.6) * length)
+                    code = run.wait(timeout=choose.uniform(0.2, 1.1) * length)
                 except subprocess.TimeoutExpired:
                     run.send_signal(signal.SIGKILL)
                     run.wait()
