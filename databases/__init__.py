@@ -27,6 +27,7 @@ _HOMES = {
     "write_table": "writer",
     "Store": "store",
     "lasca_family": "catalog",
+    "morris_dtc_family": "catalog",
     "morris_family": "catalog",
     "Tables": "probe",
     "open_tables": "probe",

@@ -83,6 +83,21 @@ def morris_family(flying: str) -> Family:
 
 
 @cache
+def morris_dtc_family(flying: str) -> Family:
+    """The distances to conversion beside `morris_family`: the same names of tables and sections.
+
+    An entry is the distance of its position where the mover has won and no conversion at once keeps
+    the win; everywhere else it means nothing, see `databases.conversion`.
+    """
+    values = morris_family(flying)
+
+    def scope(table: str, position: object) -> list[str]:
+        return [*values.scope(table, position), "--metric", "dtc"]
+
+    return replace(values, folder=f"{values.folder}/dtc", suffix=".dtc", scope=scope)
+
+
+@cache
 def lasca_family() -> Family:
     """The tables of Lasca. A table is a class, `engine.lasca.index.LascaClass.name`."""
     from engine.lasca import Rules

@@ -48,9 +48,11 @@ UNKNOWN_PLIES = 65535
 class SectionInfo:
     """What the header says about one section.
 
-    `entries` positions, of which `win`, `draw`, `loss` for the mover. `plies_bytes` is 0 where no
+    `entries` positions, of which `win`, `draw`, `loss` for the mover; all three are None in a
+    section of distances alone, whose values another table holds. `plies_bytes` is 0 where no
     distances are stored, else the bytes of one of them. `longest_win` and `longest_loss` are the
-    greatest distances in plies, None where there are none. `key_bytes` is 0 where a position is
+    greatest distances in plies, None where there are none; of distances alone `longest_win` is the
+    greatest entry, None where all are 0. `key_bytes` is 0 where a position is
     found by its index; else each has a key of so many bytes, and `first_keys` holds the first key
     (hex) of each block. `content` is a checksum (hex) of all values, plies and keys that does not
     depend on how they were compressed, see `content_checksum`.
@@ -58,15 +60,20 @@ class SectionInfo:
 
     name: str
     entries: int
-    win: int
-    draw: int
-    loss: int
+    win: int | None
+    draw: int | None
+    loss: int | None
     plies_bytes: int
     longest_win: int | None
     longest_loss: int | None
     key_bytes: int
     first_keys: tuple[str, ...]
     content: str
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the section holds values, not distances alone."""
+        return self.win is not None
 
     @property
     def constant(self) -> int | None:
@@ -79,7 +86,11 @@ class SectionInfo:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of blocks of the section, in their order in the file."""
-        kinds = (("values", True), ("plies", self.plies_bytes), ("keys", self.key_bytes))
+        kinds = (
+            ("values", self.has_values),
+            ("plies", self.plies_bytes),
+            ("keys", self.key_bytes),
+        )
         return tuple(kind for kind, stored in kinds if stored)
 
     def raw_size(self, kind: str, entries: int) -> int:
@@ -217,7 +228,10 @@ def check_header(header: Header) -> None:
         raise ValueError("two sections of one name")
     for section in header.sections:
         counts = (section.win, section.draw, section.loss)
-        if not all(map(_is_count, counts)) or sum(counts) != section.entries:
+        if counts == (None, None, None):
+            if not section.plies_bytes or not _is_count(section.entries):
+                raise ValueError(f"section {section.name} has neither values nor distances")
+        elif not all(map(_is_count, counts)) or sum(counts) != section.entries:
             raise ValueError(f"counts of section {section.name} do not add up")
         if not _is_count(section.plies_bytes) or section.plies_bytes > 2:
             raise ValueError(f"section {section.name} has plies of {section.plies_bytes!r} bytes")

@@ -25,28 +25,36 @@ _BATCH_BLOCKS = 32
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The values of `entries` positions, in the order of their index.
+    """The values or the distances of `entries` positions, in the order of their index.
 
     Bit i % 8 of byte i // 8 of `win` (`loss`) is set when position i is a win (loss) for the
     mover; a position in neither is a draw, one in both is an error, as are bits past the end.
     win, loss: uint8[ceil(entries / 8)]. plies: uint8 or uint16 [entries], 0 for draws and
     UNKNOWN_PLIES of format.py where not known, or None. keys: uint8[entries, bytes of a key], most
     significant byte first, ascending, or None where the index follows from the position.
+
+    A section of distances alone has neither `win` nor `loss`, and any numbers as `plies`.
     """
 
     name: str
     entries: int
-    win: np.ndarray
-    loss: np.ndarray
+    win: np.ndarray | None
+    loss: np.ndarray | None
     plies: np.ndarray | None = None
     keys: np.ndarray | None = None
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the section holds values, not distances alone."""
+        return self.win is not None
 
     @property
     def plies_bytes(self) -> int:
         """The bytes that each of the plies takes: the file does not depend on their dtype."""
         if self.plies is None:
             return 0
-        return 1 if self.entries == 0 or self.plies.max() < 256 else 2
+        small = self.plies.dtype == np.uint8 or self.entries == 0
+        return 1 if small or self.plies.max() < 256 else 2
 
     @property
     def key_bytes(self) -> int:
@@ -69,7 +77,10 @@ class PackedBlock:
 def check_section(section: Section) -> None:
     """Raise ValueError unless the arrays of a section are of the right type and size."""
     size = layout.bitmap_size(section.entries)
-    for plane in (section.win, section.loss):
+    planes = [plane for plane in (section.win, section.loss) if plane is not None]
+    if len(planes) == 1 or not (planes or section.plies is not None):
+        raise ValueError(f"section {section.name}: neither win and loss nor distances alone")
+    for plane in planes:
         if plane.dtype != np.uint8 or plane.shape != (size,) or not plane.flags.c_contiguous:
             raise ValueError(f"section {section.name}: a bitmap must be contiguous uint8[{size}]")
         if section.entries % 8 and plane[-1] >> (section.entries % 8):
@@ -109,9 +120,12 @@ class BlockPacker:
         """The value blocks of a section, its plies blocks, its key blocks; some at a time."""
         span = _BATCH_BLOCKS * self.block_entries
         starts = range(0, section.entries, span)
-        calls = [(self._pack_values, section, start, start + span) for start in starts]
+        calls = []
+        if section.has_values:
+            calls += [(self._pack_values, section, start, start + span) for start in starts]
         if section.plies is not None:
-            pack_plies = partial(self._pack_plies, section.plies_bytes)
+            pack = self._pack_plies if section.has_values else self._pack_distances
+            pack_plies = partial(pack, section.plies_bytes)
             calls += [(pack_plies, section, start, start + span) for start in starts]
         if section.keys is not None:
             calls += [(self._pack_keys, section, start, start + span) for start in starts]
@@ -188,10 +202,23 @@ class BlockPacker:
             if (plies == plies[0]).all():
                 packed.append(PackedBlock(b"", int(plies[0]), 0, 0, *longest))
                 continue
-            # The low bytes of all, then the high bytes: alike stands beside alike.
-            planes = [(plies >> 8 * byte).astype(np.uint8) for byte in range(plies_bytes)]
-            frame = compressor.compress(np.concatenate(planes))
+            frame = compressor.compress(_planes_of(plies, plies_bytes))
             packed.append(PackedBlock(frame, zlib.crc32(frame), 0, 0, *longest))
+        return packed
+
+    def _pack_distances(
+        self, plies_bytes: int, section: Section, start: int, stop: int
+    ) -> list[PackedBlock]:
+        compressor = self._compressor()
+        packed = []
+        for first, last in self._blocks(section, start, stop):
+            plies = section.plies[first:last]
+            longest = int(plies.max())
+            if plies.min() == longest:
+                packed.append(PackedBlock(b"", longest, longest_win=longest or -1))
+                continue
+            frame = compressor.compress(_planes_of(plies, plies_bytes))
+            packed.append(PackedBlock(frame, zlib.crc32(frame), longest_win=longest))
         return packed
 
     def _pack_keys(self, section: Section, start: int, stop: int) -> list[PackedBlock]:
@@ -208,6 +235,16 @@ class BlockPacker:
             frame = compressor.compress(np.ascontiguousarray(section.keys[first:last].T))
             packed.append(PackedBlock(frame, zlib.crc32(frame)))
         return packed
+
+
+def _planes_of(plies: np.ndarray, plies_bytes: int) -> np.ndarray:
+    """The low bytes of all plies, then, if they are stored, the high bytes: uint8[...].
+
+    So alike stands beside alike. What is stored as it is, is not copied.
+    """
+    if plies_bytes == 1:
+        return np.ascontiguousarray(plies, np.uint8)
+    return np.concatenate([(plies >> 8 * byte).astype(np.uint8) for byte in range(plies_bytes)])
 
 
 def _count(plane: np.ndarray) -> int:

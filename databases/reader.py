@@ -67,10 +67,14 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What one block adds to the counts and to the content checksum of its section."""
+    """What one block adds to the counts and to the content checksum of its section.
+
+    greatest: the greatest entry of a block of distances alone, else 0.
+    """
 
     win: int
     loss: int
+    greatest: int
     content: tuple[bool, int]
 
 
@@ -152,7 +156,7 @@ class TableFile:
         Raises IndexError, or CorruptTableError, also where the file has no such section.
         """
         number, offset = self._place(section, index)
-        block = self._block(self._parts[section, "values"], number)
+        block = self._block(self._part(section, "values"), number)
         if isinstance(block, int):
             return (0, -1, 1)[block]
         byte, bit = divmod(offset, 8)
@@ -171,8 +175,14 @@ class TableFile:
             return None
         plies = self._block(self._parts[section, "plies"], number)
         if isinstance(plies, bytes):
-            plies = int.from_bytes(plies[offset :: len(plies) // width], "little")
+            plies = self._number(section, plies, offset)
         return None if plies == layout.UNKNOWN_PLIES else plies
+
+    def entry(self, section: str, index: int) -> int:
+        """Entry `index` of a section of distances alone, whatever it means. Raises as `value`."""
+        number, offset = self._place(section, index)
+        plies = self._block(self._part(section, "plies"), number)
+        return plies if isinstance(plies, int) else self._number(section, plies, offset)
 
     def find(self, section: str, key: bytes) -> int | None:
         """The index of the entry with a key, in a section with keys, or None. Raises as `value`."""
@@ -201,9 +211,10 @@ class TableFile:
 
         They are written into the two arrays `out`, if given, and else into new ones, of which the
         blocks that are all draws are not touched: a drawn section then costs nothing.
-        Raises KeyError for an unknown section, CorruptTableError.
+        Raises KeyError for an unknown section, CorruptTableError, also for distances alone.
         """
         size = layout.bitmap_size(self.sections[section].entries)
+        self._part(section, "values")
         win, loss = out or (np.zeros(size, np.uint8), np.zeros(size, np.uint8))
         if win.shape != (size,) or loss.shape != (size,):
             raise ValueError(f"section {section} needs bitmaps of {size} bytes")
@@ -251,16 +262,18 @@ class TableFile:
         """Read every block; CorruptTableError unless all is whole and the counts are right."""
         for name, info in self.sections.items():
             contents: list[tuple[bool, int]] = []
-            win = loss = 0
-            for checked in self._each_block(name, "values", threads, self._check_block):
-                contents.append(checked.content)
-                win += checked.win
-                loss += checked.loss
-            for kind in info.kinds[1:]:
-                checks = self._each_block(name, kind, threads, self._check_block)
-                contents += [checked.content for checked in checks]
-            if (win, loss) != (info.win, info.loss):
+            win = loss = greatest = 0
+            for kind in info.kinds:
+                for checked in self._each_block(name, kind, threads, self._check_block):
+                    contents.append(checked.content)
+                    win += checked.win
+                    loss += checked.loss
+                    greatest = max(greatest, checked.greatest)
+            if info.has_values and (win, loss) != (info.win, info.loss):
                 raise CorruptTableError(self.path, f"section {name}", "its counts are not as said")
+            if not info.has_values and (greatest or None) != info.longest_win:
+                reason = "its greatest entry is not as said"
+                raise CorruptTableError(self.path, f"section {name}", reason)
             if layout.content_checksum(contents) != info.content:
                 raise CorruptTableError(self.path, f"section {name}", "content checksum mismatch")
 
@@ -321,6 +334,17 @@ class TableFile:
         if section not in self.sections:
             raise CorruptTableError(self.path, "header", f"there is no section {section}")
         return self.sections[section]
+
+    def _part(self, section: str, kind: str) -> _Part:
+        self._info(section)
+        if (section, kind) not in self._parts:
+            raise CorruptTableError(self.path, "header", f"section {section} holds no {kind}")
+        return self._parts[section, kind]
+
+    def _number(self, section: str, block: bytes, offset: int) -> int:
+        """The distance of an entry in an uncompressed block."""
+        stride = len(block) // self.sections[section].plies_bytes
+        return int.from_bytes(block[offset::stride], "little")
 
     def _place(self, section: str, index: int) -> tuple[int, int]:
         """The block of a section that holds entry `index`, and the entry's number in it."""
@@ -395,7 +419,7 @@ class TableFile:
     def _check_block(self, part: _Part, number: int) -> _Checked:
         stored = self._stored(part, number)
         block = self._expand(part, number, stored)
-        win = loss = 0
+        win = loss = greatest = 0
         if part.kind == "values":
             first, last = self._span(part.info, number)
             if isinstance(block, int):
@@ -405,6 +429,19 @@ class TableFile:
                 if (planes[0] & planes[1]).any():
                     raise self._corrupt(part, number, "a position is both won and lost")
                 win, loss = np.bitwise_count(planes).sum(axis=1, dtype=np.int64).tolist()
-        if isinstance(stored, int):
-            return _Checked(win, loss, (True, stored))
-        return _Checked(win, loss, (False, layout.frame_content_checksum(stored)))
+        elif not part.info.has_values:
+            greatest = block if isinstance(block, int) else self._greatest(part.info, block)
+        content = (
+            (True, stored)
+            if isinstance(stored, int)
+            else (False, layout.frame_content_checksum(stored))
+        )
+        return _Checked(win, loss, greatest, content)
+
+    @staticmethod
+    def _greatest(info: layout.SectionInfo, block: bytes) -> int:
+        """The greatest distance in an uncompressed block."""
+        planes = np.frombuffer(block, np.uint8).reshape(info.plies_bytes, -1)
+        if info.plies_bytes == 1:
+            return int(planes.max())
+        return int((planes[0] | planes[1].astype(np.uint16) << 8).max())

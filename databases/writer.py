@@ -56,9 +56,10 @@ def write_table(
 
     `sections` may be a generator; the arrays of a section are not touched any more when the next
     one is asked for, so it may use them again. `about` and `created_by` (the solver's version, say)
-    go into the header as they are and must not hold anything that differs from run to run. `level`
-    is zstd's. Raises ValueError for arrays that are no section, NoSpaceError when the disk is
-    full, StoreAccessError when the folder cannot be written; then no new file is left behind.
+    go into the header as they are and must not hold anything that differs from run to run; `about`
+    is read after the last section, so what yields the sections may fill it. `level` is zstd's.
+    Raises ValueError for arrays that are no section, NoSpaceError when the disk is full,
+    StoreAccessError when the folder cannot be written; then no new file is left behind.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
     fields = dict(
@@ -66,7 +67,7 @@ def write_table(
         rules=dict(rules),
         board=fingerprint,
         name=name,
-        about=dict(about or {}),
+        about={} if about is None else about,
         created_by={**(created_by or {}), "zstd": _zstd_version()},
         block_entries=block_entries,
     )
@@ -150,7 +151,7 @@ def _write(
         with packer:
             for section in sections:
                 infos.append(_write_section(sink, section, packer, index))
-        header = layout.Header(sections=tuple(infos), **fields)
+        header = layout.Header(sections=tuple(infos), **{**fields, "about": dict(fields["about"])})
         layout.check_header(header)
         _write_end(sink, index, header)
         sink.sync()
@@ -189,12 +190,11 @@ def _write_section(
             longest_win = max(longest_win, block.longest_win)
             longest_loss = max(longest_loss, block.longest_loss)
     firsts = [] if section.keys is None else section.keys[:: packer.block_entries]
+    counts = (win, section.entries - win - loss, loss)
     return layout.SectionInfo(
-        name=section.name,
-        entries=section.entries,
-        win=win,
-        draw=section.entries - win - loss,
-        loss=loss,
+        section.name,
+        section.entries,
+        *(counts if section.has_values else (None, None, None)),
         plies_bytes=section.plies_bytes,
         longest_win=longest_win if longest_win >= 0 else None,
         longest_loss=longest_loss if longest_loss >= 0 else None,

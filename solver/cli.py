@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from engine.morris.rules import FLYING_OPTIONS
 from solver import commands
-from solver.games import GAMES
+from solver.games import GAMES, METRICS
 
 EXIT_USAGE = 2
 EXIT_MISSING = 3
@@ -206,6 +206,12 @@ def _add_morris_selection(parser: _Parser) -> None:
         "--men", type=_number(3, 10), help="men a side at most (default: the whole game, ten)"
     )
     parser.add_argument("--flying", choices=FLYING_OPTIONS, default=FLYING_OPTIONS[0])
+    parser.add_argument(
+        "--metric",
+        choices=METRICS,
+        default=METRICS[0],
+        help="wdl: values; dtc: distances to conversion too (default: %(default)s)",
+    )
     _add_resources(parser)
 
 

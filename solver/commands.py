@@ -168,29 +168,31 @@ def _nothing_to_do(options: Namespace, tables: int) -> int:
 
 def solve_morris(options: Namespace) -> int:
     """`lasker solve morris`"""
-    from databases.catalog import morris_family
+    from databases.catalog import morris_dtc_family, morris_family
     from databases.store import Store
     from engine.morris import Rules
     from engine.morris.rules import MOST_MEN
-    from solver.morris_job import estimate, table_names
+    from solver.morris_job import estimate, solve_distances, table_names
     from solver.morris_job import solve_morris as solve
 
     men = options.men or MOST_MEN
     names = table_names(men)
-    store = Store(tables_folder(options), morris_family(options.flying))
-    if store.report().whole.keys() >= set(names):
-        return _nothing_to_do(options, len(names))
+    root = tables_folder(options)
+    values = Store(root, morris_family(options.flying))
+    distances = Store(root, morris_dtc_family(options.flying))
+    wanted = [values, distances] if options.metric == "dtc" else [values]
+    todo = [store for store in wanted if not store.report().whole.keys() >= set(names)]
+    if not todo:
+        return _nothing_to_do(options, len(wanted) * len(names))
     if options.men is None:
-        _make_room(options, estimate(men, _threads(options)))
+        _make_room(options, estimate(men, _threads(options), options.metric))
+    settings = {"threads": _threads(options), "memory": _memory(options)}
+    rules = Rules(flying=options.flying)
     with _progress(options) as progress:
-        solve(
-            store,
-            men,
-            Rules(flying=options.flying),
-            threads=_threads(options),
-            memory=_memory(options),
-            progress=progress,
-        )
+        if values in todo:
+            solve(values, men, rules, **settings, progress=progress)
+        if distances in todo:
+            solve_distances(values, distances, men, rules, **settings, progress=progress)
     return 0
 
 
@@ -200,7 +202,7 @@ def estimate_morris(options: Namespace) -> int:
     from solver.morris_job import estimate
     from solver.room import describe
 
-    found = estimate(options.men or MOST_MEN, _threads(options))
+    found = estimate(options.men or MOST_MEN, _threads(options), options.metric)
     print(describe(found, tables_folder(options), _threads(options)))
     return 0
 

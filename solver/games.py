@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 GAMES = ("morris", "lasca")
 
+METRICS = ("wdl", "dtc")
+"""What morris tables hold: values, or distances to conversion as well."""
+
 
 class GameRules(Protocol):
     """The rules of a game, as tables and JSON name them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from solver.progress import Progress
 from solver.room import gigabytes
 
 if TYPE_CHECKING:
+    from solver.rows.distance_unit import DistanceReport
     from solver.rows.unit import LevelReport
 
 # Bytes on disk per position of the whole game, and how many half-rounds of R over all bits of a
@@ -34,8 +36,15 @@ if TYPE_CHECKING:
 _DISK_BYTES = 0.067
 _HALF_ROUNDS = 20
 
+# The same for distances, in addition.
+_DISTANCE_DISK_BYTES = 0.05
+_DISTANCE_HALF_ROUNDS = 30
+
 # Links between rows, queues of changes, and the interpreter with its compiled kernels.
 _SHARED_BYTES = 1_000_000_000
+
+# Planes that the steps of a side's wins take: bits of the steps that evaluate whole rows.
+_STEP_PLANES = 5
 
 # The level and the number of its rows on which the speed of this machine is measured.
 _SAMPLE_LEVEL = 6
@@ -79,37 +88,67 @@ def unit_memory(r: int, c: int) -> int:
     written; in a diagonal unit all levels of the unit below. Within 3 % of what was measured.
     """
 
-    def plane(k: int) -> int:
-        return len(canonical_rows(k)) << (POINT_COUNT - k - 3)
-
-    def valid(k: int) -> int:
-        columns = sum(comb(POINT_COUNT - k, men) for men in range(c + 1))
-        return len(canonical_rows(k)) * columns >> 3
-
     most = 0
     for k in range(r + 1):
-        above = plane(k + 1) if k < r else 0
-        behind = plane(k - 1) if k else 0
-        most = max(most, 7 * plane(k) + 3 * above + 2 * max(behind, valid(k)))
-    if r == c:
-        most += 2 * sum(plane(k) for k in range(r))
-    return most + _SHARED_BYTES
+        above = _plane(k + 1) if k < r else 0
+        behind = _plane(k - 1) if k else 0
+        valid = _valid_bits(c, k) >> 3
+        most = max(most, 7 * _plane(k) + 3 * above + 2 * max(behind, valid))
+    return most + _levels_below(r, c) + _SHARED_BYTES
 
 
-def estimate(men: int, threads: int = 1) -> Estimate:
-    """What solving all units up to `men` men a side takes, from a short measurement here."""
+def unit_distance_memory(r: int, c: int) -> int:
+    """The bytes that the distances of a unit take at most, reached on its largest level.
+
+    During the rounds the planes of both sides, R's twice, and the steps of wins in binary; when
+    they are written a byte for each position of a side to move instead of most of the planes.
+    """
+    most = 0
+    for k in range(r + 1):
+        above = _plane(k + 1) if k < r else 0
+        steps = _STEP_PLANES * (1 if r == c else 2)
+        rounds = 8 * _plane(k) + 3 * above
+        writing = 2 * _plane(k) + _valid_bits(c, k)
+        most = max(most, steps * _plane(k) + max(rounds, writing) + _plane(k))
+    return most + _levels_below(r, c) + _SHARED_BYTES
+
+
+def _plane(k: int) -> int:
+    """The bytes of a plane of level k."""
+    return len(canonical_rows(k)) << (POINT_COUNT - k - 3)
+
+
+def _valid_bits(c: int, k: int) -> int:
+    """The positions in a plane of level k, at most c men of C on the board."""
+    columns = sum(comb(POINT_COUNT - k, men) for men in range(c + 1))
+    return len(canonical_rows(k)) * columns
+
+
+def _levels_below(r: int, c: int) -> int:
+    """The bytes of all levels of the unit below a diagonal one, which it keeps in memory."""
+    return 2 * sum(_plane(k) for k in range(r)) if r == c else 0
+
+
+def estimate(men: int, threads: int = 1, metric: str = "wdl") -> Estimate:
+    """What solving all units up to `men` men a side takes, from a short measurement here.
+
+    metric: "wdl", values alone, or "dtc", values and distances.
+    """
+    distances = metric == "dtc"
     positions = 0
     bits = 0
     for r, c in units(men):
         for k in range(r + 1):
             positions += level_positions(r, c, k)
             bits += len(canonical_rows(k)) << (POINT_COUNT - k)
+    half_rounds = _HALF_ROUNDS + (_DISTANCE_HALF_ROUNDS if distances else 0)
+    memory = unit_distance_memory if distances else unit_memory
     return Estimate(
-        tables=len(table_names(men)),
+        tables=len(table_names(men)) * (2 if distances else 1),
         positions=positions,
-        disk=int(positions * _DISK_BYTES),
-        memory=max(unit_memory(r, c) for r, c in units(men)),
-        seconds=bits * _HALF_ROUNDS * half_round_seconds() / threads,
+        disk=int(positions * (_DISK_BYTES + (_DISTANCE_DISK_BYTES if distances else 0))),
+        memory=max(memory(r, c) for r, c in units(men)),
+        seconds=bits * half_rounds * half_round_seconds() / threads,
     )
 
 
@@ -152,24 +191,7 @@ def solve_morris(
 
     progress = progress or Progress(quiet=True)
     with store.lock(threads), Workers(threads) as workers:
-        missing = {name for name in table_names(men) if not store.has(name)}
-        todo = [
-            unit
-            for unit in units(men)
-            if any(Subspace(*unit, k, 0, "C").stem in missing for k in range(unit[0] + 1))
-        ]
-        for r, c in todo:
-            if memory is not None and unit_memory(r, c) > memory:
-                raise ResourceError(
-                    f"unit ({r}, {c}) needs {gigabytes(unit_memory(r, c))} of memory, "
-                    f"{gigabytes(memory)} are allowed; allow more with --memory"
-                )
-        positions = sum(
-            level_positions(r, c, k)
-            for r, c in todo
-            for k in range(r + 1)
-            if Subspace(r, c, k, 0, "C").stem in missing
-        )
+        todo, positions = _missing(store, men, memory, unit_memory)
         twins = [
             Twin(store, rules, Store(store.root, morris_family(flying)), Rules(flying=flying))
             for flying in FLYING_OPTIONS
@@ -188,6 +210,59 @@ def solve_morris(
             progress.end()
 
 
+def solve_distances(
+    values: Store,
+    distances: Store,
+    men: int,
+    rules: Rules,
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Computes what is missing of the distances to conversion; takes the lock of `distances`.
+
+    values: the tables of values, which must be there up to `men` men a side; the rest as in
+    `solve_morris`. Raises MissingTableError and CorruptTableError for them.
+    """
+    from solver.rows.distance_unit import DistanceSolver
+    from solver.rows.workers import Workers
+
+    progress = progress or Progress(quiet=True)
+    with distances.lock(threads), Workers(threads) as workers:
+        todo, positions = _missing(distances, men, memory, unit_distance_memory)
+        progress.begin(positions, f"morris, flying {rules.flying}, distances")
+        began = time.perf_counter()
+        try:
+            for r, c in todo:
+                for report in DistanceSolver(values, distances, r, c, rules, workers).solve():
+                    progress.advance(_entries(report.header))
+                    progress.line(_distance_line(report))
+            if todo:
+                progress.line(_closing_line(positions, time.perf_counter() - began))
+        finally:
+            progress.end()
+
+
+def _missing(
+    store: Store, men: int, memory: int | None, needs: Callable[[int, int], int]
+) -> tuple[list[tuple[int, int]], int]:
+    """The units up to `men` men with a level missing, and the positions of the missing levels.
+
+    needs: the bytes that a unit takes. ResourceError when one takes more than `memory`.
+    """
+    levels = [(r, c, k) for r, c in units(men) for k in range(r, -1, -1)]
+    missing = [each for each in levels if not store.has(Subspace(*each, 0, "C").stem)]
+    todo = list(dict.fromkeys((r, c) for r, c, _ in missing))
+    for r, c in todo:
+        if memory is not None and needs(r, c) > memory:
+            raise ResourceError(
+                f"unit ({r}, {c}) needs {gigabytes(needs(r, c))} of memory, "
+                f"{gigabytes(memory)} are allowed; allow more with --memory"
+            )
+    return todo, sum(level_positions(*each) for each in missing)
+
+
 def _entries(header: Header) -> int:
     return sum(section.entries for section in header.sections)
 
@@ -202,6 +277,15 @@ def _level_line(report: LevelReport) -> str:
     return (
         f"{report.name}: {_entries(report.header):,} positions, {win:,} won, {draw:,} drawn, "
         f"{loss:,} lost, {how} {report.seconds:.1f} s, peak memory {gigabytes(peak_memory())}"
+    )
+
+
+def _distance_line(report: DistanceReport) -> str:
+    """One line about a level whose distances are finished, for the log."""
+    return (
+        f"{report.name}: {_entries(report.header):,} positions, {report.recorded:,} won without a "
+        f"winning conversion, longest {report.longest} plies, {len(report.steps)} steps in "
+        f"{report.seconds:.1f} s, peak memory {gigabytes(peak_memory())}"
     )
 
 

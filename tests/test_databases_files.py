@@ -180,6 +180,100 @@ def test_arrays_of_a_section_may_be_used_again(tmp_path) -> None:
             assert (table.planes(f"s{n}")[0] == 1 << n).all()
 
 
+def distances(name: str, plies: np.ndarray) -> Section:
+    return Section(name, plies.size, None, None, plies)
+
+
+@given(
+    contents=st.lists(
+        st.tuples(
+            st.integers(1, 600),
+            st.sampled_from((0, 1, 3, 255, 256, 65535)),
+            st.sampled_from((np.uint8, np.uint16)),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    block_entries=st.sampled_from((64, 128, 192)),
+    threads=st.sampled_from((1, 2)),
+    seed=st.integers(0, 99),
+)
+def test_distances_alone_are_read_back(
+    tmp_path_factory, contents, block_entries, threads, seed
+) -> None:
+    path = tmp_path_factory.mktemp("t") / "table"
+    rng = np.random.default_rng(seed)
+    wrote = []
+    for number, (entries, greatest, dtype) in enumerate(contents):
+        plies = rng.integers(0, min(greatest, np.iinfo(dtype).max) + 1, entries).astype(dtype)
+        plies[: seed * 4] = plies[0]  # blocks that are all alike
+        wrote.append(distances(f"s{number}", plies))
+    written = write(path, *wrote, block_entries=block_entries, threads=threads)
+    with TableFile(path) as table:
+        table.check(threads)
+        assert table.header == written.header
+        for each in wrote:
+            info = table.sections[each.name]
+            assert (info.win, info.draw, info.loss, info.constant) == (None,) * 4
+            assert info.longest_win == (int(each.plies.max()) or None)
+            assert info.longest_loss is None
+            assert info.plies_bytes == (1 if each.plies.max() < 256 else 2)
+            assert (table.plies_array(each.name, threads) == each.plies).all()
+            found = [table.entry(each.name, index) for index in range(each.entries)]
+            assert found == each.plies.tolist()
+
+
+def test_bytes_of_distances_do_not_depend_on_dtype_or_threads(tmp_path) -> None:
+    plies = np.random.default_rng(0).integers(0, 256, 50_000).astype(np.uint8)
+    files = []
+    for dtype in (np.uint8, np.uint16):
+        for threads in (1, 2):
+            write(tmp_path / "t", distances("s", plies.astype(dtype)), threads=threads)
+            files.append((tmp_path / "t").read_bytes())
+    assert len(set(files)) == 1
+
+
+def test_values_and_distances_are_not_taken_for_each_other(tmp_path) -> None:
+    write(tmp_path / "t", distances("d", np.ones(300, np.uint8)), random_section("v", 300))
+    with TableFile(tmp_path / "t") as table:
+        table.check()
+        assert table.value("v", 7) in (-1, 0, 1)
+        for read in (table.value, table.plies):
+            with pytest.raises(CorruptTableError, match="section d holds no values"):
+                read("d", 7)
+        with pytest.raises(CorruptTableError, match="section d holds no values"):
+            table.planes("d")
+        with pytest.raises(CorruptTableError, match="section v holds no plies"):
+            table.entry("v", 7)
+        with pytest.raises(IndexError):
+            table.entry("d", 300)
+
+
+def test_a_wrong_greatest_distance_is_found(tmp_path) -> None:
+    path = tmp_path / "t"
+    write(path, distances("s", np.arange(200, dtype=np.uint8)))
+    whole = path.read_bytes()
+    trailer = layout.decode_trailer(whole[-layout.TRAILER_SIZE :], len(whole), path)
+    start = trailer.index_offset + trailer.index_size
+    header = whole[start : start + trailer.header_size]
+    path.write_bytes(forge(whole, header=header.replace(b'"longest_win":199', b'"longest_win":9')))
+    with TableFile(path) as table, pytest.raises(CorruptTableError, match="greatest entry"):
+        table.check()
+
+
+def test_about_may_be_filled_while_sections_are_made(tmp_path) -> None:
+    about: dict[str, int] = {}
+
+    def sections():
+        yield distances("s", np.ones(10, np.uint8))
+        about["ones"] = 10
+
+    options = dict(game="g", rules={}, fingerprint="", name="n", about=about)
+    write_table(tmp_path / "t", sections=sections(), **options)
+    with TableFile(tmp_path / "t") as table:
+        assert table.header.about == {"ones": 10}
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -189,8 +283,21 @@ def test_arrays_of_a_section_may_be_used_again(tmp_path) -> None:
         Section("s", 16, np.full(2, 1, np.uint8), np.full(2, 3, np.uint8)),
         Section("s", 2, np.ones(1, np.uint8), np.zeros(1, np.uint8), np.ones(2, np.uint8)),
         Section("s", 2, np.ones(1, np.uint8), np.zeros(1, np.uint8), np.zeros(2, np.int64)),
+        Section("s", 2, None, None),
+        Section("s", 2, None, np.zeros(1, np.uint8), np.zeros(2, np.uint8)),
+        Section("s", 2, None, None, np.zeros(3, np.uint8)),
     ],
-    ids=["bit past end", "short", "dtype", "won and lost", "draw with plies", "plies dtype"],
+    ids=[
+        "bit past end",
+        "short",
+        "dtype",
+        "won and lost",
+        "draw with plies",
+        "plies dtype",
+        "nothing",
+        "no wins",
+        "too many plies",
+    ],
 )
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_is_no_section_is_refused(tmp_path, bad, threads) -> None:
@@ -279,17 +386,28 @@ def test_plies_that_are_not_known(tmp_path) -> None:
 # Damage
 
 
+def found_at(table: TableFile, name: str, index: int) -> tuple[int | None, ...]:
+    """All that a file says about one entry."""
+    if table.sections[name].has_values:
+        return table.value(name, index), table.plies(name, index)
+    return (table.entry(name, index),)
+
+
 def damaged_reads(path: Path) -> None:
     """Read everything there is in a file, in each of the ways there are."""
     with TableFile(path) as table:
         for name, info in table.sections.items():
-            table.planes(name)
             table.plies_array(name)
             if info.key_bytes:
                 table.find(name, bytes(info.key_bytes - 1) + b"\x07")
+            if info.has_values:
+                table.planes(name)
             for index in range(info.entries):
-                table.value(name, index)
-                table.plies(name, index)
+                if info.has_values:
+                    table.value(name, index)
+                    table.plies(name, index)
+                else:
+                    table.entry(name, index)
         table.check()
 
 
@@ -309,6 +427,8 @@ def whole(tmp_path_factory) -> bytes:
         section("R2", values, plies),
         random_section("R1", 50),
         keyed_section("K", keys),
+        distances("D1", rng.integers(0, 9, 300).astype(np.uint8)),
+        distances("D2", rng.integers(0, 999, 300).astype(np.uint16)),
     )
     return path.read_bytes()
 
@@ -347,7 +467,7 @@ def test_damaged_bytes_never_give_a_wrong_value(tmp_path_factory, whole, data, f
     path.write_bytes(whole)
     with TableFile(path) as table:
         right = {
-            name: [(table.value(name, i), table.plies(name, i)) for i in range(info.entries)]
+            name: [found_at(table, name, i) for i in range(info.entries)]
             for name, info in table.sections.items()
         }
     damaged = bytearray(whole)
@@ -358,7 +478,7 @@ def test_damaged_bytes_never_give_a_wrong_value(tmp_path_factory, whole, data, f
     index = data.draw(st.integers(0, len(right[name]) - 1))
     try:
         with TableFile(path) as table:
-            assert (table.value(name, index), table.plies(name, index)) == right[name][index]
+            assert found_at(table, name, index) == right[name][index]
     except CorruptTableError as error:
         assert str(path) in str(error) and "\n" not in str(error)
 

@@ -36,6 +36,7 @@ from databases.catalog import (
     explored_family,
     lasca_family,
     lasca_place,
+    morris_dtc_family,
     morris_family,
     morris_place,
 )
@@ -193,6 +194,18 @@ def test_explored_set_does_not_stand_above_a_table(tmp_path) -> None:
         before = tables.probe(start)
         write_explored(tmp_path, start, explored_set(start, 499))
         assert tables.probe(start) == before
+
+
+def test_distances_stand_beside_the_values(tmp_path) -> None:
+    for flying in ("board", "off"):
+        values, distances = morris_family(flying), morris_dtc_family(flying)
+        assert (distances.rules, distances.board) == (values.rules, values.board)
+        path = distances.path(tmp_path, "r03c05k02")
+        assert path == tmp_path / f"morris/{flying}/dtc/r03c05k02.dtc"
+        option = "" if flying == "board" else " --flying off"
+        assert distances.command(tmp_path, "r03c05k02") == (
+            f"lasker solve morris --men 5{option} --metric dtc --tables {tmp_path}"
+        )
 
 
 def test_missing_table_names_subspace_and_command(tmp_path) -> None:

@@ -154,8 +154,8 @@ def list_flights(free, moves, partners):
 
 
 @njit(cache=True, nogil=True)
-def list_moves(free, protected, moves, partners):
-    """Slides to adjacent points and placements of the column side in a row; returns their number.
+def list_slides(free, protected, moves, partners):
+    """Slides of the column side to adjacent points in a row; returns their number.
 
     moves: int64[MOST_MOVES, 8]; partners: int64[MOST_MOVES, 2].
     """
@@ -172,9 +172,28 @@ def list_moves(free, protected, moves, partners):
             targets &= targets - 1
             _fill_move(free, axis, i, j, protected, moves[count], partners[count])
             count += 1
-        _fill_move(free, axis, np.int64(-1), i, protected, moves[count], partners[count])
+    return count
+
+
+@njit(cache=True, nogil=True)
+def list_placements(free, protected, moves, partners, count):
+    """Placements of the column side in a row, from move `count` on; returns the new number."""
+    axis = np.empty(POINT_COUNT, np.int64)
+    _number_axes(free, axis)
+    points = free
+    while points:
+        j = trailing_zeros(np.uint64(points))
+        points &= points - 1
+        _fill_move(free, axis, np.int64(-1), j, protected, moves[count], partners[count])
         count += 1
     return count
+
+
+@njit(cache=True, nogil=True)
+def list_moves(free, protected, moves, partners):
+    """Slides to adjacent points and placements of the column side; returns their number."""
+    count = list_slides(free, protected, moves, partners)
+    return list_placements(free, protected, moves, partners, count)
 
 
 @njit(cache=True, nogil=True)

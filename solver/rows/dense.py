@@ -25,11 +25,23 @@ from solver.rows.column_moves import (
     closing,
     list_flights,
     list_moves,
+    list_placements,
+    list_slides,
     quiet,
 )
 from solver.rows.permute import OFFSETS, pull
 from solver.rows.sparse import LOSS, WIN, append_changes
-from solver.rows.words import MARGIN, both, count_bits, either, load, splat, store, without
+from solver.rows.words import (
+    MARGIN,
+    any_bit,
+    both,
+    count_bits,
+    either,
+    load,
+    splat,
+    store,
+    without,
+)
 
 # Changes of a row in a half-round: bits of one byte.
 LOSS_CHANGED = 1
@@ -45,7 +57,7 @@ def _clear(words, at, count):
 
 
 @njit(cache=True, nogil=True)
-def _clear_blocks(words, at, blocks):
+def clear_blocks(words, at, blocks):
     """The valid blocks of words[at:] = 0."""
     empty = splat(np.uint64(0))
     for x in range(blocks.size):
@@ -53,7 +65,7 @@ def _clear_blocks(words, at, blocks):
 
 
 @njit(cache=True, nogil=True)
-def _copy(source, s0, out, o0, blocks):
+def copy_blocks(source, s0, out, o0, blocks):
     """The valid blocks of out[o0:] = those of source[s0:]."""
     for x in range(blocks.size):
         y = 8 * blocks[x]
@@ -158,8 +170,8 @@ def column_constants(
                     work,
                 )
             else:
-                _copy(columns, 0, taken_wins, MARGIN, blocks)
-                _copy(columns, 0, taken_escapes, MARGIN, blocks)
+                copy_blocks(columns, 0, taken_wins, MARGIN, blocks)
+                copy_blocks(columns, 0, taken_escapes, MARGIN, blocks)
             if flying[0]:
                 count = list_flights(free, moves, partners)
                 closing(taken_wins, MARGIN, win, MARGIN, valid, moves, partners, count)
@@ -208,6 +220,19 @@ def _take_losses(escape, e0, loss, at, blocks):
 
 
 @njit(cache=True, nogil=True)
+def _record(fresh, f0, blocks, numbers, step, at):
+    """Note a step at the bits fresh[f0:] of a row: bit b of it in numbers[b]."""
+    for b in range(numbers.shape[0]):
+        if step >> b & 1:
+            plane = numbers[b]
+            for x in range(blocks.size):
+                y = 8 * blocks[x]
+                new = load(fresh, f0 + y)
+                if any_bit(new) != 0:  # the pages of rows without any stay untouched
+                    store(plane, at + y, either(load(plane, at + y), new))
+
+
+@njit(cache=True, nogil=True)
 def row_half_round(
     first,
     last,
@@ -223,6 +248,8 @@ def row_half_round(
     escapes,
     news,
     queue,
+    numbers,
+    step,
 ):
     """Evaluate R's rows from C's planes; returns the number of changed bits.
 
@@ -230,6 +257,7 @@ def row_half_round(
     what changed in C's rows in the last half-round; always: what to take as changed in every row,
     whatever `changes` says; news: uint8[rows], set to what changes in R's rows now. queue: int64,
     gets the changes one by one unless it is empty; a total past queue.size says that it overflowed.
+    numbers: uint64[bits, as the planes], where `step` is noted for every new win; or no bits.
     """
     start, target, closes, plan = slides
     gathered = np.empty(words, np.uint64)
@@ -244,7 +272,7 @@ def row_half_round(
         at = MARGIN + row * words
         news[row] = 0
         if seen & LOSS_CHANGED:
-            _clear_blocks(gathered, 0, blocks)
+            clear_blocks(gathered, 0, blocks)
             for x in range(start[row], start[row + 1]):
                 if (changes[target[x]] | always) & LOSS_CHANGED:
                     s0 = MARGIN + np.int64(target[x]) * words
@@ -257,10 +285,11 @@ def row_half_round(
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
+                _record(gathered, 0, blocks, numbers, step, at)
                 if queue.size:
                     queued = append_changes(gathered, 0, blocks, row, WIN, queue, queued)
         if seen & NOT_WIN_CHANGED:
-            _copy(escapes, at, gathered, 0, blocks)
+            copy_blocks(escapes, at, gathered, 0, blocks)
             for x in range(start[row], start[row + 1]):
                 s0 = MARGIN + np.int64(target[x]) * words
                 if closes[x]:
@@ -277,17 +306,21 @@ def row_half_round(
 
 
 @njit(cache=True, nogil=True)
-def _or_column_moves(source, at, out, valid, free, protected, flying, moves, partners, extra):
+def _or_column_moves(
+    source, at, out, valid, free, protected, placing, flying, moves, partners, extra
+):
     """OR into out[MARGIN:] the values of the row at source[at:] behind C's quiet moves."""
     if flying[0]:
-        _clear_blocks(extra, MARGIN, valid[0])
+        clear_blocks(extra, MARGIN, valid[0])
         count = list_flights(free, moves, partners)
         quiet(source, at, extra, MARGIN, valid, moves, partners, count)
         for x in range(valid[0].size):
             y = 8 * valid[0][x]
             may = both(load(extra, MARGIN + y), load(flying[1], y))
             store(out, MARGIN + y, either(load(out, MARGIN + y), may))
-    count = list_moves(free, protected, moves, partners)
+    count = list_slides(free, protected, moves, partners)
+    if placing:
+        count = list_placements(free, protected, moves, partners, count)
     quiet(source, at, out, MARGIN, valid, moves, partners, count)
 
 
@@ -298,6 +331,7 @@ def column_half_round(
     last,
     words,
     valid,
+    placing,
     flying,
     other_loss,
     other_not_win,
@@ -308,12 +342,16 @@ def column_half_round(
     escapes,
     news,
     queue,
+    numbers,
+    step,
 ):
     """Evaluate C's rows from R's planes; returns the number of changed bits.
 
     valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the
     last half-round; news: uint8[rows], set to what changes in C's rows now. queue: int64, gets the
-    changes one by one unless it is empty; a total past queue.size says that it overflowed.
+    changes one by one unless it is empty; a total past queue.size says that it overflowed. numbers,
+    step: see `row_half_round`. placing: whether C's placements are evaluated; else they must be
+    among the constants.
     """
     gathered = np.empty(words + 2 * MARGIN, np.uint64)
     extra = np.empty(words + 2 * MARGIN, np.uint64)
@@ -330,20 +368,41 @@ def column_half_round(
         news[row] = 0
         seen = changes[row] | always
         if seen & LOSS_CHANGED:
-            _clear_blocks(gathered, MARGIN, blocks)
+            clear_blocks(gathered, MARGIN, blocks)
             _or_column_moves(
-                other_loss, at, gathered, valid, free, protected, flying, moves, partners, extra
+                other_loss,
+                at,
+                gathered,
+                valid,
+                free,
+                protected,
+                placing,
+                flying,
+                moves,
+                partners,
+                extra,
             )
             changed = _take_wins(gathered, MARGIN, not_win, at, blocks)
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
+                _record(gathered, MARGIN, blocks, numbers, step, at)
                 if queue.size:
                     queued = append_changes(gathered, MARGIN, blocks, row, WIN, queue, queued)
         if seen & NOT_WIN_CHANGED:
-            _copy(escapes, at, gathered, MARGIN, blocks)
+            copy_blocks(escapes, at, gathered, MARGIN, blocks)
             _or_column_moves(
-                other_not_win, at, gathered, valid, free, protected, flying, moves, partners, extra
+                other_not_win,
+                at,
+                gathered,
+                valid,
+                free,
+                protected,
+                placing,
+                flying,
+                moves,
+                partners,
+                extra,
             )
             changed = _take_losses(gathered, MARGIN, loss, at, blocks)
             if changed:

@@ -131,11 +131,10 @@ def solve_level(
     """Solve level k of the unit (r, c); `above` is the level k + 1 when R has a man in hand."""
     clock = time.perf_counter()
     captures = inputs.captures
-    row_side, column_side = _sides(level, above, r, c, rules, inputs, workers)
+    row_side, column_side = sides_with_constants(level, above, r, c, rules, inputs, workers)
     del inputs  # the planes behind C's captures have served; the rounds need the memory
     seconds = time.perf_counter() - clock
     rounds = solve_rounds(row_side, column_side, level, workers)
-    settle_captures(level, captures, column_side.planes)
     return SolvedLevel(row_side.planes, column_side.planes, captures, seconds, rounds)
 
 
@@ -148,7 +147,7 @@ def settle_captures(level: Level, captures: Captures, column_side: Planes) -> No
     captures.escapes[targets] |= column_side.not_win[sources] & np.uint64(1)
 
 
-def _sides(
+def sides_with_constants(
     level: Level,
     above: Level | None,
     r: int,
@@ -156,8 +155,12 @@ def _sides(
     rules: Rules,
     inputs: Inputs,
     workers: Workers,
+    placing: bool = True,
 ) -> tuple[RowSide, ColumnSide]:
-    """Both sides of a level with their constants, before the first round."""
+    """Both sides of a level with their constants, before the first round.
+
+    placing: whether C's placements are moves of the rounds; else they are still to be folded in.
+    """
     links = level.slides(rules.may_fly(level.k, r - level.k))
     flights = np.array([rules.may_fly(men, c - men) for men in range(c + 1)])
     flying = np.zeros(level.words, dtype=np.uint64)
@@ -165,7 +168,7 @@ def _sides(
         flying |= columns_of_exactly(int(men), level.axes)
     valid = valid_blocks(c, level.axes)
     row_side = RowSide(level, valid, links)
-    column_side = ColumnSide(level, valid, c, flights, flying)
+    column_side = ColumnSide(level, valid, c if placing else 0, flights, flying)
     columns = columns_of_at_most(c, level.axes)
     _fill_row_constants(row_side, above, inputs.above, inputs.captures, columns, workers)
     if inputs.taken is None and level.k > 0 and r > 3:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -30,7 +31,21 @@ _USUAL_SLIDES = 15
 # Changes that wait in all queues of one side together.
 _QUEUE_ENTRIES = 1 << 25
 
-_NO_QUEUE = np.zeros(0, dtype=np.int64)
+NO_QUEUE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where a half-round notes its step for every new win; see `dense.row_half_round`.
+
+    numbers: uint64[bits, as a plane].
+    """
+
+    numbers: np.ndarray
+    step: int
+
+
+NO_RECORD = Record(np.zeros((0, 0), dtype=np.uint64), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,13 @@ class HalfRound:
     dense: bool
     changed: int
     seconds: float
+
+
+class Seen(Protocol):
+    """A side as the other one's dense half-round sees it: its planes, and what changed in them."""
+
+    planes: Planes
+    news: np.ndarray
 
 
 class Queues:
@@ -89,7 +111,14 @@ class RowSide(_Side):
         super().__init__(level, valid)
         self.links = links
 
-    def dense(self, other: _Side, shard: tuple[int, int], all_rows: bool, queue: np.ndarray) -> int:
+    def dense(
+        self,
+        other: Seen,
+        shard: tuple[int, int],
+        all_rows: bool,
+        queue: np.ndarray,
+        record: Record = NO_RECORD,
+    ) -> int:
         """Evaluate a shard's rows; returns the number of changes."""
         links = self.links
         return row_half_round(
@@ -106,6 +135,8 @@ class RowSide(_Side):
             self.escapes,
             self.news,
             queue,
+            record.numbers,
+            record.step,
         )
 
     def sparse(
@@ -117,9 +148,17 @@ class RowSide(_Side):
         workers: Workers,
     ) -> None:
         """Follow C's changes to R's predecessors."""
+        found = self.find(other, changes, workers)
+        if found.overflowed:
+            queues.used = found.used
+        else:
+            self.apply(found, shards, queues, workers)
+
+    def find(self, other: _Side, changes: Queues, workers: Workers) -> Queues:
+        """What C's changes change in R's planes, which are only read."""
         level = self.level
         links = self.links
-        found = Queues(len(shards))
+        found = Queues(len(changes.used))
 
         def find(x: int) -> int:
             changes.sort(x)
@@ -143,6 +182,15 @@ class RowSide(_Side):
                 found.entries[x],
             )
 
+        found.used = workers.each(len(found.used), find)
+        return found
+
+    def apply(
+        self, found: Queues, shards: list[tuple[int, int]], queues: Queues, workers: Workers
+    ) -> None:
+        """Set what `find` found; the changes go to `queues`."""
+        level = self.level
+
         def apply(x: int) -> int:
             queued = 0
             for y in range(len(shards)):
@@ -160,11 +208,7 @@ class RowSide(_Side):
                 )
             return queued
 
-        found.used = workers.each(len(shards), find)
-        if found.overflowed:
-            queues.used = found.used
-        else:
-            queues.used = workers.each(len(shards), apply)
+        queues.used = workers.each(len(shards), apply)
 
 
 class ColumnSide(_Side):
@@ -176,25 +220,33 @@ class ColumnSide(_Side):
         self,
         level: Level,
         valid: tuple[np.ndarray, np.ndarray],
-        men: int,
+        most: int,
         flights: np.ndarray,
         columns: np.ndarray,
     ) -> None:
-        """men: C's total. flights: bool[men + 1], C flies with so many on the board; columns:
-        where.
+        """most: C's total, or 0 when its placements are among the constants. flights: bool[total +
+        1], C flies with so many on the board; columns: where.
         """
         super().__init__(level, valid)
-        self._men = men
+        self._most = most
         self._flights = flights
         self.flying = (bool(flights.any()), columns)
 
-    def dense(self, other: _Side, shard: tuple[int, int], all_rows: bool, queue: np.ndarray) -> int:
+    def dense(
+        self,
+        other: Seen,
+        shard: tuple[int, int],
+        all_rows: bool,
+        queue: np.ndarray,
+        record: Record = NO_RECORD,
+    ) -> int:
         """Evaluate a shard's rows; returns the number of changes."""
         return column_half_round(
             self.level.rows,
             *shard,
             self.level.words,
             self.valid,
+            self._most > 0,
             self.flying,
             other.planes.loss,
             other.planes.not_win,
@@ -205,6 +257,8 @@ class ColumnSide(_Side):
             self.escapes,
             self.news,
             queue,
+            record.numbers,
+            record.step,
         )
 
     def sparse(
@@ -224,7 +278,7 @@ class ColumnSide(_Side):
                 changes.entries[x],
                 changes.used[x],
                 self.level.words,
-                self._men,
+                self._most,
                 self._flights,
                 other.planes.not_win,
                 self.planes.loss,
@@ -259,7 +313,7 @@ def solve_rounds(
             queues = news
         else:
             changed = _dense_half_round(side, other, shards, all_rows, news, workers)
-            queues = news if _worth_following(news, changed, side, level, row_side.links) else None
+            queues = news if worth_following(news, changed, side, level, row_side.links) else None
         done.append(HalfRound(side.name, not follow, changed, time.perf_counter() - clock))
         if all_rows:
             # The other side has seen none of this side's rows either.
@@ -282,7 +336,7 @@ def _dense_half_round(
     used = workers.each(
         len(shards),
         lambda x: side.dense(
-            other, shards[x], all_rows, _NO_QUEUE if news is None else news.entries[x]
+            other, shards[x], all_rows, NO_QUEUE if news is None else news.entries[x]
         ),
     )
     if news is not None:
@@ -292,10 +346,15 @@ def _dense_half_round(
 
 def _collects(done: list[HalfRound]) -> bool:
     """Whether the next dense half-round may have few enough changes to collect them."""
-    return len(done) > 1 and max(done[-1].changed, done[-2].changed) < _QUEUE_ENTRIES // 4
+    return len(done) > 1 and may_be_few(max(done[-1].changed, done[-2].changed))
 
 
-def _worth_following(
+def may_be_few(changed: int) -> bool:
+    """Whether after so many changes of either side the next ones are worth collecting."""
+    return changed < _QUEUE_ENTRIES // 4
+
+
+def worth_following(
     news: Queues | None, changed: int, side: _Side, level: Level, links: Links
 ) -> bool:
     """Whether following the collected changes costs less than evaluating rows."""

@@ -94,7 +94,7 @@ def _settle(row, x, kind, words, loss, not_win, queue, count):
 
 
 @njit(cache=True, nogil=True)
-def _column_escapes(men, row, x, words, c, flights, other_not_win, escapes):
+def _column_escapes(men, row, x, words, most, flights, other_not_win, escapes):
     """Whether C to move has a move to a position that R is not known to win."""
     if _bit(escapes, row, words, x):
         return True
@@ -107,7 +107,7 @@ def _column_escapes(men, row, x, words, c, flights, other_not_win, escapes):
             continue
         to = np.int64(1) << axis_of(j, free)
         if (
-            size < c
+            size < most
             and (men == 0 or not closes_mill(column, j))
             and _bit(other_not_win, row, words, x | to)
         ):
@@ -125,27 +125,28 @@ def _column_escapes(men, row, x, words, c, flights, other_not_win, escapes):
 
 @njit(cache=True, nogil=True)
 def _settle_column(
-    men, row, x, kind, words, c, flights, other_not_win, loss, not_win, escapes, queue, count
+    men, row, x, kind, words, most, flights, other_not_win, loss, not_win, escapes, queue, count
 ):
     """The effect on C's predecessor x of a change of R's position: kind is what R's became."""
     if kind == LOSS:
         return _settle(row, x, WIN, words, loss, not_win, queue, count)
     if _bit(loss, row, words, x) or not _bit(not_win, row, words, x):
         return count
-    if _column_escapes(men, row, x, words, c, flights, other_not_win, escapes):
+    if _column_escapes(men, row, x, words, most, flights, other_not_win, escapes):
         return count
     return _settle(row, x, LOSS, words, loss, not_win, queue, count)
 
 
 @njit(cache=True, nogil=True)
 def column_changes(
-    rows, changes, changed, words, c, flights, other_not_win, loss, not_win, escapes, queue
+    rows, changes, changed, words, most, flights, other_not_win, loss, not_win, escapes, queue
 ):
     """C's half-round in one shard; returns the number of new changes.
 
-    changes: int64[>= changed], of R's positions, best sorted; queue: int64, for those of C's.
-    flights: bool[c + 1], whether C flies with so many men on the board. A result past queue.size
-    says that it overflowed.
+    changes: int64[>= changed], of R's positions, best sorted; queue: int64, for those of C's. most:
+    C may place while it has fewer men on the board: its total, or 0 where its placements are among
+    the constants. flights: bool[c + 1], whether C flies with so many men on the board. A result
+    past queue.size says that it overflowed.
     """
     count = np.int64(0)
     for e in range(changed):
@@ -155,7 +156,8 @@ def column_changes(
         men = np.int64(rows[row])
         free = ALL_POINTS & ~men
         column = expand(x, free)
-        reach = EVERYWHERE if flights[bit_count(column)] else ADJACENT
+        size = bit_count(column)
+        reach = EVERYWHERE if flights[size] else ADJACENT
         arrived = column
         while arrived:
             bit = arrived & -arrived
@@ -164,21 +166,22 @@ def column_changes(
             if men != 0 and closes_mill(column, j):
                 continue
             rest = x ^ compress(bit, free)
-            count = _settle_column(
-                men,
-                row,
-                rest,
-                kind,
-                words,
-                c,
-                flights,
-                other_not_win,
-                loss,
-                not_win,
-                escapes,
-                queue,
-                count,
-            )
+            if size <= most:
+                count = _settle_column(
+                    men,
+                    row,
+                    rest,
+                    kind,
+                    words,
+                    most,
+                    flights,
+                    other_not_win,
+                    loss,
+                    not_win,
+                    escapes,
+                    queue,
+                    count,
+                )
             sources = reach[j] & free & ~column
             while sources:
                 low = sources & -sources
@@ -189,7 +192,7 @@ def column_changes(
                     rest | compress(low, free),
                     kind,
                     words,
-                    c,
+                    most,
                     flights,
                     other_not_win,
                     loss,

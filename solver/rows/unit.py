@@ -118,9 +118,10 @@ class UnitSolver:
                 yield LevelReport(name, written.header, seconds, 0.0, None)
                 continue
             if above is None and k < self._r:
-                above = self._restore(k + 1)
-            solved = self._solve_level(k, above)
+                above = self.restore(k + 1)
+            solved = self.solve_level(k, above)
             written = self._write(name, level(k), solved)
+            settle_captures(level(k), solved.captures, solved.column_side)
             above = Arrivals(solved.column_side, solved.captures)
             yield LevelReport(
                 name,
@@ -130,25 +131,26 @@ class UnitSolver:
                 solved.rounds,
             )
 
-    def _solve_level(self, k: int, above: Arrivals | None) -> SolvedLevel:
+    def solve_level(self, k: int, above: Arrivals | None) -> SolvedLevel:
+        """Solve one level; above: the arrivals on the level above, None on the highest."""
         return solve_level(
             level(k),
             None if above is None else level(k + 1),
             self._r,
             self._c,
             self._rules,
-            Inputs(self._captures(k), above, self._taken(k)),
+            Inputs(self.captures(k), above, self.taken(k)),
             self._workers,
         )
 
-    def _restore(self, k: int) -> Arrivals:
+    def restore(self, k: int) -> Arrivals:
         """The arrivals of a level that an earlier run has finished."""
-        column_side = self._read(self._r, self._c, k, "C")
-        captures = self._captures(k)
+        column_side = self.read(self._r, self._c, k, "C")
+        captures = self.captures(k)
         settle_captures(level(k), captures, column_side)
         return Arrivals(column_side, captures)
 
-    def _captures(self, k: int) -> Captures:
+    def captures(self, k: int) -> Captures:
         """What R gains by captures on level k."""
         here = level(k)
         reduced: Reduced | None = None
@@ -157,16 +159,16 @@ class UnitSolver:
             reduced = Reduced(self._turn(here, self._greater_side()), start)
         elif self._c > 3:
             start = MARGIN + np.arange(here.count, dtype=np.int64) * here.words
-            reduced = Reduced(self._read(self._r, self._c - 1, k, "C"), start)
+            reduced = Reduced(self.read(self._r, self._c - 1, k, "C"), start)
         return capture_values(here, self._c, reduced, self._workers)
 
-    def _taken(self, k: int) -> Planes | None:
+    def taken(self, k: int) -> Planes | None:
         """Level k - 1 of (r - 1, c), R to move: what C's captures on level k lead to."""
         if k == 0 or self._r == 3:
             return None
         if self._r == self._c:
             return self._greater_side().of_level(k - 1)
-        return self._read(self._r - 1, self._c, k - 1, "R")
+        return self.read(self._r - 1, self._c, k - 1, "R")
 
     def _greater_side(self) -> _AllLevels:
         """Below a diagonal unit (r, r): all of (r - 1, r), R to move; read once."""
@@ -175,7 +177,7 @@ class UnitSolver:
             start = np.cumsum([0] + [here.count * here.words for here in levels], dtype=np.int64)
             pairs = np.empty((int(start[-1]), 2), dtype=np.uint64)
             for k in range(self._r):
-                planes = self._read(self._r - 1, self._c, k, "R")
+                planes = self.read(self._r - 1, self._c, k, "R")
                 part = pairs[start[k] : start[k + 1]]
                 part[:, 0] = planes.loss[MARGIN:-MARGIN]
                 part[:, 1] = planes.not_win[MARGIN:-MARGIN]
@@ -204,7 +206,7 @@ class UnitSolver:
         )
         return out
 
-    def _read(self, r: int, c: int, k: int, mover: str) -> Planes:
+    def read(self, r: int, c: int, k: int, mover: str) -> Planes:
         """The planes of a level that is on disk."""
         here = level(k)
         planes = Planes.empty(here.count, here.words)

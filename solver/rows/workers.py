@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 _CHUNKS_EACH = 24
 
@@ -36,6 +39,6 @@ class Workers:
         for _ in self._pool.map(lambda span: kernel(*span), self.ranges(rows, multiple)):
             pass
 
-    def each(self, count: int, task: Callable[[int], int]) -> list[int]:
+    def each(self, count: int, task: Callable[[int], _T]) -> list[_T]:
         """Run task(0) .. task(count - 1); returns their results in order."""
         return list(self._pool.map(task, range(count)))

@@ -1,0 +1,188 @@
+"""The distances to conversion of one unit, level by level, from the finished tables of its values.
+
+Levels go from k = r down to 0 like those of the solve, and each is independent of the distances of
+the others: a conversion ends the count. What conversions lead to is read from the tables of values;
+so are R's values on the level itself, into which C's placements lead. Only a diagonal unit does not
+store them; there the level is solved again.
+
+Invariant: the rounds for distances end in the very values that the tables hold, or nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from databases.errors import CorruptTableError
+from databases.format import Header
+from databases.store import Store
+from engine.morris import Rules
+from solver.rows.distance import DistanceRounds, Step, WinSteps
+from solver.rows.distance_sections import DistanceSections
+from solver.rows.geometry import Level, level
+from solver.rows.level import Arrivals, Captures, Inputs, settle_captures, sides_with_constants
+from solver.rows.planes import Planes, columns_of_at_most, columns_of_exactly
+from solver.rows.unit import UnitSolver, level_name
+from solver.rows.workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceReport:
+    """A level's distances as they were written, and where the time went (seconds).
+
+    recorded: how many wins have no winning conversion; longest: the greatest distance of a win.
+    """
+
+    name: str
+    header: Header
+    recorded: int
+    longest: int
+    seconds: float
+    constants_seconds: float
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class _Distances:
+    """A level when its rounds are done: C to move, and the steps of R's and of C's wins.
+
+    recorded: None for R in a diagonal unit.
+    """
+
+    column_side: Planes
+    recorded: tuple[WinSteps | None, WinSteps]
+    constants_seconds: float
+    steps: list[Step]
+
+
+class DistanceSolver:
+    """Computes the levels of the unit (r, c) into `distances`; `solve` yields after each level."""
+
+    def __init__(
+        self, values: Store, distances: Store, r: int, c: int, rules: Rules, workers: Workers
+    ) -> None:
+        """values: the tables of values, of which all that the unit leads to are there."""
+        self._values = values
+        self._distances = distances
+        self._unit = UnitSolver(values, r, c, rules, workers)
+        self._r = r
+        self._c = c
+        self._rules = rules
+        self._workers = workers
+
+    def solve(self) -> Iterator[DistanceReport]:
+        """Compute and write every missing level, most men on the board first."""
+        above: Arrivals | None = None
+        for k in range(self._r, -1, -1):
+            if self._distances.has(level_name(self._r, self._c, k)):
+                above = None
+                continue
+            if above is None and k < self._r:
+                above = self._unit.restore(k + 1)
+            report, above = self._solve_level(level(k), above)
+            yield report
+
+    def _solve_level(self, here: Level, above: Arrivals | None) -> tuple[DistanceReport, Arrivals]:
+        """Compute and write one level; also the arrivals on it, for the next one."""
+        clock = time.perf_counter()
+        captures = self._unit.captures(here.k)
+        # With single changes followed, which is faster, or by whole rows, which always ends.
+        found = self._run(here, above, captures, True) or self._run(here, above, captures, False)
+        header, counts = self._write(here, found.recorded)
+        settle_captures(here, captures, found.column_side)
+        report = DistanceReport(
+            level_name(self._r, self._c, here.k),
+            header,
+            sum(map(sum, counts.values())),
+            max(map(len, counts.values())),
+            time.perf_counter() - clock,
+            found.constants_seconds,
+            found.steps,
+        )
+        return report, Arrivals(found.column_side, captures)
+
+    def _run(
+        self, here: Level, above: Arrivals | None, captures: Captures, follow: bool
+    ) -> _Distances | None:
+        """The rounds of a level; None if they must begin anew without following changes."""
+        clock = time.perf_counter()
+        k = here.k
+        row_values = self._row_values(here, above)
+        row_side, column_side = sides_with_constants(
+            here,
+            None if above is None else level(k + 1),
+            self._r,
+            self._c,
+            self._rules,
+            Inputs(captures, above, self._unit.taken(k)),
+            self._workers,
+            placing=False,
+        )
+        row_steps = None if self._r == self._c else WinSteps(here)
+        recorded = (row_steps, WinSteps(here))
+        columns = columns_of_at_most(self._c, here.axes)
+        rounds = DistanceRounds(row_side, column_side, columns, recorded, self._workers)
+        rounds.fold_placements(row_values)
+        del row_values  # the rounds need the memory
+        seconds = time.perf_counter() - clock
+        row_may_end = k == self._r and not self._rules.may_fly(k, 0)
+        ending = columns_of_exactly(self._c, here.axes)
+        if self._rules.may_fly(self._c, 0):
+            ending = np.zeros_like(ending)
+        if not rounds.run(row_may_end, ending, follow):
+            return None
+        self._compare(here, {"R": row_side.planes, "C": column_side.planes})
+        return _Distances(column_side.planes, recorded, seconds, rounds.done)
+
+    def _row_values(self, here: Level, above: Arrivals | None) -> Planes:
+        """R to move on a level, final."""
+        if self._r == self._c:
+            return self._unit.solve_level(here.k, above).row_side
+        return self._unit.read(self._r, self._c, here.k, "R")
+
+    def _compare(self, here: Level, found: dict[str, Planes]) -> None:
+        """CorruptTableError unless as many are won and lost as in the table of values."""
+        name = level_name(self._r, self._c, here.k)
+        columns = columns_of_at_most(self._c, here.axes)
+        positions = here.count * _bits(columns)
+        with self._values.open(name) as table:
+            for mover, planes in found.items():
+                sections = [info for each, info in table.sections.items() if each[0] == mover]
+                if not sections:
+                    continue
+                stored = tuple(
+                    sum(getattr(i, field) for i in sections) for field in ("win", "loss")
+                )
+                if stored != (positions - _bits(planes.not_win), _bits(planes.loss)):
+                    raise CorruptTableError(
+                        self._values.path(name),
+                        f"the sections with {mover} to move",
+                        "their values are not those that the moves lead to",
+                    )
+
+    def _write(
+        self, here: Level, recorded: tuple[WinSteps | None, WinSteps]
+    ) -> tuple[Header, dict[str, list[int]]]:
+        """Write a level; its header, and how often each distance occurs in each section."""
+        parts = [
+            DistanceSections(here, self._c, mover, steps, self._workers)
+            for mover, steps in zip("RC", recorded, strict=True)
+            if steps is not None
+        ]
+        counts = {name: each for part in parts for name, each in part.counts().items()}
+        written = self._distances.write(
+            level_name(self._r, self._c, here.k),
+            (section for part in parts for section in part.sections()),
+            about={"distances": counts},
+            threads=self._workers.threads,
+        )
+        return written.header, counts
+
+
+def _bits(words: np.ndarray) -> int:
+    """The number of bits set in an array of uint64."""
+    return int(np.bitwise_count(words).sum(dtype=np.int64))
