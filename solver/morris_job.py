@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from solver.rows.unit import LevelReport
 
 # Bytes on disk per position of the whole game, and how many half-rounds of R over all bits of a
-# level solving it takes as long as; both measured (docs/performance.md).
+# level solving it takes as long as, on two threads that share memory and wait for the disk; both
+# measured (docs/performance.md).
 _DISK_BYTES = 0.067
-_HALF_ROUNDS = 20
+_HALF_ROUNDS = 65
 
 # The same for distances, in addition.
 _DISTANCE_DISK_BYTES = 0.05
-_DISTANCE_HALF_ROUNDS = 30
+_DISTANCE_HALF_ROUNDS = 95
 
 # Links between rows, queues of changes, and the interpreter with its compiled kernels.
 _SHARED_BYTES = 1_000_000_000
@@ -49,6 +50,7 @@ _STEP_PLANES = 5
 # The level and the number of its rows on which the speed of this machine is measured.
 _SAMPLE_LEVEL = 6
 _SAMPLE_ROWS = 256
+_SAMPLES = 4
 
 _LEAST = LOSING_TOTAL + 1
 
@@ -153,7 +155,9 @@ def estimate(men: int, threads: int = 1, metric: str = "wdl") -> Estimate:
 
 
 def half_round_seconds() -> float:
-    """Seconds that one thread takes for a half-round of R, per bit; compilation left out."""
+    """Seconds of a core that a half-round of R takes per bit: the best of a few, since other work
+    on the machine can only slow it.
+    """
     from solver.rows.geometry import level
     from solver.rows.planes import valid_blocks
     from solver.rows.rounds import ColumnSide, RowSide
@@ -165,9 +169,12 @@ def half_round_seconds() -> float:
     column_side = ColumnSide(here, valid, POINT_COUNT, no_flights, np.zeros(0, dtype=np.uint64))
     no_queue = np.zeros(0, dtype=np.int64)
     row_side.dense(column_side, (0, 1), True, no_queue)  # compiles
-    began = time.perf_counter()
-    row_side.dense(column_side, (0, _SAMPLE_ROWS), True, no_queue)
-    return (time.perf_counter() - began) / (_SAMPLE_ROWS << here.axes)
+    seconds = []
+    for _ in range(_SAMPLES):
+        began = time.thread_time()
+        row_side.dense(column_side, (0, _SAMPLE_ROWS), True, no_queue)
+        seconds.append(time.thread_time() - began)
+    return min(seconds) / (_SAMPLE_ROWS << here.axes)
 
 
 def solve_morris(
