@@ -2,6 +2,7 @@
 
     with open_tables(path) as tables:
         tables.probe_wdl(position)
+        tables.best_moves(position)
 
 Values are seen by the player to move: 1 win, 0 draw, -1 loss. Invariant: a value returned is the
 one stored for that position under the rules asked for, or that of a game which is over; everything
@@ -10,11 +11,13 @@ else is an error of errors.py. A Tables object may be used from several threads.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from databases import conversion
 from databases.cache import BlockCache, OpenFiles
 from databases.catalog import (
     Family,
@@ -22,6 +25,7 @@ from databases.catalog import (
     explored_family,
     lasca_family,
     lasca_place,
+    morris_dtc_family,
     morris_family,
     morris_place,
 )
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from databases.reader import TableFile
     from engine.lasca import Position as LascaPosition
     from engine.lasca import Rules as LascaRules
+    from engine.morris import Move as MorrisMove
 
 _T = TypeVar("_T")
 
@@ -97,6 +102,50 @@ class Tables:
         """Value and plies of a position, else as `probe_wdl`; no plies for morris and for draws."""
         return self._look_up(position, rules, with_plies=True)
 
+    def probe_dtc(self, position: MorrisPosition, rules: MorrisRules | None = None) -> int | None:
+        """Plies to conversion of a morris position, see `databases.conversion`; None for a draw.
+
+        Raises MissingTableError, where values are missing or distances, and else as `probe_wdl`.
+        """
+        return conversion.distance(self, position, rules or MorrisRules())
+
+    def get_dtc(
+        self, position: MorrisPosition, default: _T = None, rules: MorrisRules | None = None
+    ) -> int | _T | None:
+        """As `probe_dtc`, but `default` where a table is missing; other errors are raised."""
+        try:
+            return self.probe_dtc(position, rules)
+        except MissingTableError:
+            return default
+
+    def best_moves(
+        self, position: MorrisPosition, rules: MorrisRules | None = None
+    ) -> list[MorrisMove]:
+        """The legal moves of a morris position that are best, none when the game is over.
+
+        A win is kept by the fewest plies to conversion, a loss drawn out by the most; where there
+        is no table of distances all moves that keep the value are best. Raises as `probe_wdl`.
+        """
+        return conversion.best_moves(self, position, rules or MorrisRules())
+
+    def rated_moves(
+        self, position: MorrisPosition, rules: MorrisRules | None = None
+    ) -> list[conversion.RatedMove]:
+        """All legal moves of a morris position with value and distance, best first.
+
+        Raises as `probe_wdl`.
+        """
+        return conversion.rated_moves(self, position, rules or MorrisRules())
+
+    def dtc_entry(self, position: MorrisPosition, rules: MorrisRules) -> int:
+        """What the table of distances holds for a position, whether it means something or not.
+
+        ValueError when a side has fewer than three men. Else raises as `probe_wdl`.
+        """
+        place = morris_place(position)
+        with self._table(morris_dtc_family(rules.flying), place, position) as file:
+            return file.entry(place.section, place.index)
+
     def _look_up(
         self,
         position: MorrisPosition | LascaPosition,
@@ -125,14 +174,21 @@ class Tables:
             raise
 
     def _read(self, family: Family, place: Place, position: object, with_plies: bool) -> Value:
-        table, section, index = place
+        _, section, index = place
+        with self._table(family, place, position) as file:
+            wdl = file.value(section, index)
+            return Value(wdl, file.plies(section, index) if with_plies and wdl else None)
+
+    @contextmanager
+    def _table(self, family: Family, place: Place, position: object) -> Iterator[TableFile]:
+        """The open table of a place; if it is missing the error names the position's subspace."""
         try:
-            with self._open(family, table) as file:
-                wdl = file.value(section, index)
-                return Value(wdl, file.plies(section, index) if with_plies and wdl else None)
+            with self._open(family, place.table) as file:
+                yield file
         except MissingTableError as error:
-            command = family.command(self.root, table, position)
-            raise MissingTableError(f"{table} {section}", error.path, command) from error
+            command = family.command(self.root, place.table, position)
+            name = f"{place.table} {place.section}"
+            raise MissingTableError(name, error.path, command) from error
 
     def _read_explored(self, position: LascaPosition) -> Value | None:
         """The value of a position from the sets explored, best one that tells the plies."""

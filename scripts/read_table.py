@@ -36,7 +36,7 @@ def open_table(path):
 
 
 def read(raw, header, blocks, name, index):
-    """The value of an entry, 0 draw, 1 loss, 2 win for the player to move, and its plies."""
+    """Value, 0 draw, 1 loss, 2 win for the player to move, or 3 for none, and plies of an entry."""
 
     def block(number):
         """The bytes of a block, or the number that all its entries have."""
@@ -47,17 +47,17 @@ def read(raw, header, blocks, name, index):
 
     first = 0
     for section in header["sections"]:
-        count = -(-section["entries"] // header["block_entries"])
+        count, wdl = -(-section["entries"] // header["block_entries"]), section["win"] is not None
         if section["name"] == name:
             break
-        first += count * (1 + (section["plies_bytes"] > 0) + (section["key_bytes"] > 0))
+        first += count * (wdl + (section["plies_bytes"] > 0) + (section["key_bytes"] > 0))
     need(section["name"] == name and 0 <= index < section["entries"], f"has no {name} {index}")
     number, entry = divmod(index, header["block_entries"])
-    value = block(first + number)
+    value = block(first + number) if wdl else 3
     if isinstance(value, bytes):
         win, loss = value[entry // 8], value[len(value) // 2 + entry // 8]
         value = 2 * (win >> entry % 8 & 1) + (loss >> entry % 8 & 1)
-    plies = block(first + count + number) if section["plies_bytes"] and value else ""
+    plies = block(first + count * wdl + number) if section["plies_bytes"] and value else ""
     if isinstance(plies, bytes):
         plies = int.from_bytes(plies[entry :: len(plies) // section["plies_bytes"]], "little")
     return value, plies
@@ -96,4 +96,4 @@ if len(sys.argv) == 2:
 else:
     where = place(sys.argv[2]) if len(sys.argv) == 3 else (sys.argv[2], int(sys.argv[3]))
     value, plies = read(*table, *where)
-    print(*where, ("draw", "loss", "win")[value], "unknown" if plies == 65535 else plies)
+    print(*where, ("draw", "loss", "win", "entry")[value], "unknown" if plies == 65535 else plies)

@@ -1,14 +1,16 @@
 """Answers of the tables to a player: the value of a position and of its moves, and perfect lines.
 
 Values are seen by the player to move in the position asked about, also those of its moves ("what
-this move gets me"); distances count from that position too, so the best move has the distance of
-the position. Invariant: the moves of an answer are in order, best first: wins by fewest plies,
-draws, losses by most plies, then by notation; last those whose value is unknown.
+this move gets me"); distances, to the end of the game or to conversion, count from that position
+too, so the best move has the distance of the position. Invariant: the moves of an answer are in
+order, best first: wins by fewest plies, draws, losses by most plies, then by notation; last those
+whose value is unknown. Among wins equally near to conversion the conversions come first.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,16 +30,29 @@ class Values(Protocol):
     def probe(self, position: Any, rules: Any) -> Any:
         """Value (wdl, plies) of a position. MissingTableError or ResourceError if unknown."""
 
+    # Only asked for in a game that has distances to conversion:
+
+    def probe_dtc(self, position: Any, rules: Any) -> int | None:
+        """The distance of a position, None for a draw. MissingTableError."""
+
+    def get_dtc(self, position: Any, default: None, rules: Any) -> int | None:
+        """The same, `default` where a table is missing."""
+
+    def rated_moves(self, position: Any, rules: Any) -> Iterable[Any]:
+        """The legal moves (move, after, wdl, dtc), best first."""
+
 
 @dataclass(frozen=True)
 class Verdict:
     """A value, 1, 0 or -1, with the plies to the end of the game where they are known.
 
-    A value of None is unknown; only the moves of an answer may have it.
+    A value of None is unknown; only the moves of an answer may have it. dtc: plies to conversion
+    where they are known.
     """
 
     wdl: int | None
     plies: int | None
+    dtc: int | None = None
 
     def from_before(self) -> Verdict:
         """The same, as the player sees it whose move led here."""
@@ -47,19 +62,19 @@ class Verdict:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The verdict in JSON; no table knows the distance to conversion yet."""
+        """The verdict in JSON."""
         category = CATEGORIES[self.wdl]
-        return {"wdl": self.wdl, "category": category, "plies": self.plies, "dtc": None}
+        return {"wdl": self.wdl, "category": category, "plies": self.plies, "dtc": self.dtc}
 
     @property
     def order(self) -> tuple[int, int]:
         """Smaller is better for the player whose value this is; unknown is last."""
         if self.wdl is None:
             return 2, 0
-        return -self.wdl, (self.plies or 0) * self.wdl
+        return -self.wdl, (self.plies or self.dtc or 0) * self.wdl
 
     def __str__(self) -> str:
-        return CATEGORIES[self.wdl] + _distance(self.plies)
+        return CATEGORIES[self.wdl] + _distance(self.plies) + _conversion(self.dtc)
 
 
 UNKNOWN = Verdict(None, None)
@@ -118,9 +133,10 @@ class Step:
         """The ply with its number, who moved, and who wins now."""
         mover, winner = ("Black", "White") if self.after.white_to_move else ("White", "Black")
         winner = mover if self.verdict.wdl < 0 else winner
-        wins = f"{winner} has won" if self.verdict.plies == 0 else f"{winner} wins"
+        over = 0 in (self.verdict.plies, self.verdict.dtc)
+        wins = f"{winner} has won" if over else f"{winner} wins"
         value = "draw" if self.verdict.wdl == 0 else wins
-        distance = _distance(self.verdict.plies or None)
+        distance = _distance(self.verdict.plies or None) + _conversion(self.verdict.dtc)
         return f"{number:>3}. {mover} {self.move}: {value}{distance}"
 
 
@@ -130,9 +146,15 @@ def _distance(plies: int | None) -> str:
     return f" in {plies} {'ply' if plies == 1 else 'plies'}"
 
 
+def _conversion(dtc: int | None) -> str:
+    """Nothing either where the game is over."""
+    return f", conversion{_distance(dtc)}" if dtc else ""
+
+
 def _verdict(values: Values, game: Game, position: Any) -> Verdict:
     found = values.probe(position, game.rules)
-    return Verdict(found.wdl, found.plies)
+    dtc = values.get_dtc(position, None, game.rules) if game.has_dtc else None
+    return Verdict(found.wdl, found.plies, dtc)
 
 
 def _verdict_after(values: Values, game: Game, position: Any) -> Verdict:
@@ -145,33 +167,65 @@ def _verdict_after(values: Values, game: Game, position: Any) -> Verdict:
         return UNKNOWN
 
 
-def answer(values: Values, game: Game, position: Any) -> Answer:
-    """The answer for a position. Raises the errors of `values.probe`."""
-    verdict = _verdict(values, game, position)
+def _choices(values: Values, game: Game, position: Any) -> list[Choice]:
+    """The legal moves, best first."""
+    if game.has_dtc:
+        return [
+            Choice(str(rated.move), Verdict(rated.wdl, None, rated.dtc), rated.after)
+            for rated in values.rated_moves(position, game.rules)
+        ]
     choices = [
         Choice(str(move), _verdict_after(values, game, after), after)
         for move, after in game.successors(position)
     ]
-    choices.sort(key=lambda choice: (choice.verdict.order, choice.move))
-    return Answer(game, position, verdict, tuple(choices))
+    return sorted(choices, key=lambda choice: (choice.verdict.order, choice.move))
+
+
+def answer(values: Values, game: Game, position: Any) -> Answer:
+    """The answer for a position. Raises the errors of `values.probe`."""
+    verdict = _verdict(values, game, position)
+    return Answer(game, position, verdict, tuple(_choices(values, game, position)))
 
 
 def perfect_line(values: Values, game: Game, position: Any, plies: int | None) -> list[Step]:
     """A line of perfect play of at most `plies` plies, to its end if the game ends before.
 
-    Without `plies` a line goes to the end of the game where the tables know the distance, else for
+    Without `plies` a line goes to the end of the game where the tables know a distance, else for
     UNDECIDED_LINE plies. Where several moves are best, one that does not repeat a position is
     preferred, so that a line goes on instead of going round. Raises the errors of `values.probe`.
     """
     steps: list[Step] = []
     seen = {position}
     here = answer(values, game, position)
-    if plies is None:
-        plies = UNDECIDED_LINE if here.verdict.plies is None else here.verdict.plies
-    while len(steps) < plies and here.choices:
+    if plies is None and here.verdict.plies is not None:
+        plies = here.verdict.plies
+
+    def goes_on() -> bool:
+        if plies is not None:
+            return len(steps) < plies
+        # Distances to conversion lead on to the end, through positions that are all new.
+        leads_on = here.verdict.dtc is not None and len(seen) > len(steps)
+        return leads_on or len(steps) < UNDECIDED_LINE
+
+    while here.choices and goes_on():
         best = [c for c in here.choices if c.verdict.order == here.choices[0].verdict.order]
         chosen = next((c for c in best if c.after not in seen), best[0])
         here = answer(values, game, chosen.after)
         seen.add(chosen.after)
         steps.append(Step(chosen.move, chosen.after, here.verdict))
     return steps
+
+
+def missing_distances(
+    values: Values, game: Game, positions: Iterable[Any]
+) -> MissingTableError | None:
+    """What keeps some of the positions from having a distance to conversion, None if nothing does.
+
+    A draw and a position of a game without such distances lack nothing.
+    """
+    try:
+        for position in positions if game.has_dtc else ():
+            values.probe_dtc(position, game.rules)
+    except MissingTableError as error:
+        return error
+    return None

@@ -182,6 +182,12 @@ def _parser() -> _Parser:
     line.add_argument("--plies", type=_number(0), help="length (default: to the end if known)")
 
     counts = add_query("counts", commands.counts, "CSV of win/draw/loss for each solved subspace")
+    counts.add_argument(
+        "--metric",
+        choices=("wdl", "dtc"),
+        default="wdl",
+        help="morris: dtc counts distances to conversion instead (default: %(default)s)",
+    )
     verify = add_query("verify", commands.verify, "check the tables by independent code")
     verify.add_argument("--known", action="store_true", help="compare with the published values")
     for added in (counts, verify):

@@ -88,14 +88,17 @@ def probe(options: Namespace) -> int:
 def line(options: Namespace) -> int:
     """`lasker line`"""
     from databases import open_tables
-    from solver.answers import perfect_line
+    from solver.answers import missing_distances, perfect_line
 
     game = _game(options)
     position = game.parse(options.position)
     with open_tables(tables_folder(options)) as tables:
         steps = perfect_line(tables, game, position, options.plies)
+        missing = missing_distances(tables, game, [position, *(step.after for step in steps)])
     for number, step in enumerate(steps, start=1):
         print(step.to_text(number))
+    if missing is not None:
+        print(f"lasker: wins may go round in circles: {missing}", file=sys.stderr)
     return 0
 
 
@@ -104,7 +107,12 @@ def counts(options: Namespace) -> int:
     from solver import counts as counting
 
     root = tables_folder(options)
-    if options.game == "morris":
+    if options.metric == "dtc":
+        if options.game != "morris":
+            raise UsageError("--metric dtc goes with morris")
+        rows = counting.morris_distances(root, options.flying, _men(options))
+        print(counting.as_csv(rows, counting.MorrisDistances))
+    elif options.game == "morris":
         rows = counting.morris_counts(root, options.flying, _men(options))
         print(counting.as_csv(rows, counting.MorrisCounts))
     else:

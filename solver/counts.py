@@ -1,4 +1,5 @@
-"""Raw win/draw/loss counts of solved subspaces, in the columns in which they are published.
+"""Raw win/draw/loss counts of solved subspaces, in the columns in which they are published; and how
+far from conversion their wins are, by index, as the headers of the tables of distances say.
 
 Morris tables hold one row for each orbit of R's placements; raw counts are over all placements, so
 a position counts 16 / s times, s the number of symmetries that fix its row. Nearly all rows have
@@ -10,6 +11,7 @@ placements, C(24, k) * C(24 - k, l).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from functools import cache
 from math import comb
@@ -18,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from databases.catalog import LASCA_SECTION, lasca_family, morris_family
-from databases.errors import MissingTableError
+from databases.catalog import LASCA_SECTION, lasca_family, morris_dtc_family, morris_family
+from databases.errors import CorruptTableError, MissingTableError
 from databases.format import SectionInfo
 from databases.reader import TableFile
 from databases.store import Store
@@ -49,6 +51,31 @@ class MorrisCounts:
     win: int
     draw: int
     loss: int
+
+    @property
+    def positions(self) -> int:
+        """How many positions the row is about."""
+        return self.win + self.draw + self.loss
+
+
+@dataclass(frozen=True, order=True)
+class MorrisDistances:
+    """How far the wins of one subspace of morris are from conversion, as one row of the CSV.
+
+    Only of positions that are won but by no conversion at once; all others can be told from the
+    values. They are counted by index, so one that its row's symmetries give several indices counts
+    as often. positions: how many these are; longest: the greatest distance, 0 where there is none;
+    distances: how many have distance 1, 2, 3, ..., separated by blanks.
+    """
+
+    flying: str
+    board_mover: int
+    board_other: int
+    hand_mover: int
+    hand_other: int
+    positions: int
+    longest: int
+    distances: str
 
 
 @cache
@@ -94,28 +121,58 @@ def morris_counts(root: Path, flying: str, men: int = MOST_MEN) -> list[MorrisCo
     root: the folder of all tables. Raises CorruptTableError and WrongRulesError.
     """
     store = Store(root, morris_family(flying))
+    return sorted(
+        MorrisCounts(flying, *_men(subspace), *raw_counts(table, subspace))
+        for table, subspace in _solved(store, men)
+    )
+
+
+def morris_distances(root: Path, flying: str, men: int = MOST_MEN) -> list[MorrisDistances]:
+    """The distances of every subspace that has them, else as `morris_counts`."""
+    store = Store(root, morris_dtc_family(flying))
     found = []
-    for c in range(LOSING_TOTAL + 1, men + 1):
-        for r in range(LOSING_TOTAL + 1, c + 1):
-            for k in range(r + 1):
-                found += _level_counts(store, flying, subspaces_of_level(r, c, k))
+    for table, subspace in _solved(store, men):
+        counts = counted_distances(table, subspace.section)
+        text = " ".join(map(str, counts))
+        row = MorrisDistances(flying, *_men(subspace), sum(counts), len(counts), text)
+        found.append(row)
     return sorted(found)
 
 
-def _level_counts(store: Store, flying: str, subspaces: tuple[Subspace, ...]) -> list[MorrisCounts]:
-    """The counts of the subspaces of one level, none where it has no table."""
-    try:
-        table = store.open(subspaces[0].stem)
-    except MissingTableError:
-        return []
-    found = []
-    with table:
-        for subspace in subspaces:
-            row, column = (subspace.k, subspace.row_hand), (subspace.l, subspace.column_hand)
-            mover, other = (row, column) if subspace.mover == "R" else (column, row)
-            men = (mover[0], other[0], mover[1], other[1])
-            found.append(MorrisCounts(flying, *men, *raw_counts(table, subspace)))
-    return found
+def counted_distances(table: TableFile, section: str) -> list[int]:
+    """How many entries the header says to be stored with distance 1, 2, 3, ...; the last is not 0.
+
+    Raises CorruptTableError when it does not say so.
+    """
+    by_section = table.header.about.get("distances")
+    counts = by_section.get(section) if isinstance(by_section, dict) else None
+    if not isinstance(counts, list) or any(type(n) is not int or n < 0 for n in counts):
+        raise CorruptTableError(table.path, "header", f"it counts no distances of {section}")
+    if (counts and not counts[-1]) or sum(counts) > table.sections[section].entries:
+        raise CorruptTableError(table.path, "header", f"it counts distances of {section} wrongly")
+    return counts
+
+
+def _solved(store: Store, men: int) -> Iterator[tuple[TableFile, Subspace]]:
+    """Each subspace with totals up to `men` that a store holds, with its table, open so long."""
+    for c in range(LOSING_TOTAL + 1, men + 1):
+        for r in range(LOSING_TOTAL + 1, c + 1):
+            for k in range(r + 1):
+                subspaces = subspaces_of_level(r, c, k)
+                try:
+                    table = store.open(subspaces[0].stem)
+                except MissingTableError:
+                    continue
+                with table:
+                    for subspace in subspaces:
+                        yield table, subspace
+
+
+def _men(subspace: Subspace) -> tuple[int, int, int, int]:
+    """Men on the board of the mover and of the other, men in hand of both."""
+    row, column = (subspace.k, subspace.row_hand), (subspace.l, subspace.column_hand)
+    mover, other = (row, column) if subspace.mover == "R" else (column, row)
+    return mover[0], other[0], mover[1], other[1]
 
 
 @dataclass(frozen=True)
@@ -136,6 +193,11 @@ class LascaCounts:
     loss: int
     longest_win_plies: int | str
     longest_loss_plies: int | str
+
+    @property
+    def positions(self) -> int:
+        """How many positions the row is about."""
+        return self.total
 
 
 def lasca_counts(root: Path, men: int) -> list[LascaCounts]:
@@ -182,7 +244,7 @@ def _summed(men: tuple[int | str, ...], sections: list[SectionInfo]) -> LascaCou
     return LascaCounts(*men, *sums, max(wins, default=""), max(losses, default=""))
 
 
-def as_csv(rows: list[MorrisCounts] | list[LascaCounts], of: type) -> str:
+def as_csv(rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts], of: type) -> str:
     """The rows with their heading; `of` is their class."""
     lines = [",".join(field.name for field in fields(of))]
     lines += [",".join(map(str, astuple(row))) for row in rows]

@@ -31,6 +31,8 @@ class Game(Protocol):
     rules: GameRules
     partial: bool
     """Whether tables may hold a position without all that its moves lead to."""
+    has_dtc: bool
+    """Whether there are tables of its distances to conversion."""
 
     def parse(self, text: str) -> Any:
         """The position of a text. Raises IllegalPositionError."""
@@ -46,6 +48,7 @@ class Morris:
     rules: MorrisRules
     name: str = "morris"
     partial: bool = False
+    has_dtc: bool = True
 
     def parse(self, text: str) -> Any:
         from engine.morris import Position
@@ -66,6 +69,7 @@ class Lasca:
     rules: GameRules
     name: str = "lasca"
     partial: bool = True
+    has_dtc: bool = False
 
     def parse(self, text: str) -> Any:
         from engine.lasca import Position

@@ -13,7 +13,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from databases.store import Store
-from solver.counts import LascaCounts, MorrisCounts, as_csv, lasca_counts, morris_counts
+from solver.counts import (
+    LascaCounts,
+    MorrisCounts,
+    MorrisDistances,
+    as_csv,
+    lasca_counts,
+    morris_counts,
+    morris_distances,
+)
 from solver.verification import Check
 
 # Columns that say which subspace a row is about.
@@ -33,9 +41,9 @@ class WrongCounts:
 
 
 def published(name: str) -> list[str]:
-    """The lines of a file of published counts, without the heading."""
-    text = (files("databases") / "known" / name).read_text(encoding="utf-8")
-    return text.splitlines()[1:]
+    """The lines of a file of published counts, without the heading; none where there is no file."""
+    file = files("databases") / "known" / name
+    return file.read_text(encoding="utf-8").splitlines()[1:] if file.is_file() else []
 
 
 def check_morris(root: Path, flying: str, men: int) -> Check:
@@ -45,6 +53,12 @@ def check_morris(root: Path, flying: str, men: int) -> Check:
     """
     rows = morris_counts(root, flying, men)
     return _compare(f"morris_{flying}.csv", rows, MorrisCounts, _MORRIS_KEYS)
+
+
+def check_morris_distances(root: Path, flying: str, men: int) -> Check:
+    """Compares the distances of all solved subspaces of morris as `check_morris` the values."""
+    rows = morris_distances(root, flying, men)
+    return _compare(f"morris_{flying}_dtc.csv", rows, MorrisDistances, _MORRIS_KEYS)
 
 
 def check_lasca(root: Path, men: int) -> Check:
@@ -95,7 +109,12 @@ def _published_checksums(name: str) -> dict[str, str]:
     return {table: checksum for checksum, table in map(str.split, lines)}
 
 
-def _compare(name: str, rows: list[MorrisCounts] | list[LascaCounts], of: type, keys: int) -> Check:
+def _compare(
+    name: str,
+    rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts],
+    of: type,
+    keys: int,
+) -> Check:
     """Compares rows (of this class) with a file of which the first `keys` columns name the row."""
     check = Check("the counts are the published ones", f"databases/known/{name}")
     known = {tuple(line.split(",")[:keys]): line for line in published(name)}
@@ -104,7 +123,7 @@ def _compare(name: str, rows: list[MorrisCounts] | list[LascaCounts], of: type, 
         if wanted is None:
             continue
         if "all" not in line.split(","):  # else a sum over rows that are counted
-            check.positions += row.win + row.draw + row.loss
+            check.positions += row.positions
         if line != wanted:
             check.add(WrongCounts(line, wanted))
     return check

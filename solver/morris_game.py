@@ -252,6 +252,11 @@ class MorrisClass:
         self._offsets = np.zeros(block + 1, np.int64)
         self._listed = np.empty(block * degree, np.uint32)
 
+    def parts(self) -> Iterator[tuple[Subspace, slice]]:
+        """The subspaces with the places of their positions in the class."""
+        for part, (half, _, _) in zip(self.subspaces, self._halves, strict=True):
+            yield part, slice(half.base, half.base + half.size)
+
     def expand(self, start: int, stop: int) -> Expansion:
         """The moves of positions start..stop-1, as the engine asks for them."""
         for half, tables, external in self._halves:
@@ -301,13 +306,40 @@ def solve_class(
     game = MorrisClass(subspace, rules, solved)
     solution = retrograde.solve(game, np.uint8)
     game.spread(solution)
-    found = {}
-    start = 0
-    for part in game.subspaces:
-        end = start + part.size
-        found[part] = Solution(solution.value[start:end], solution.plies[start:end])
-        start = end
-    return found
+    return {part: Solution(solution.value[own], solution.plies[own]) for part, own in game.parts()}
+
+
+DISTANCES_BYTES = 3
+"""The bytes a position that `solve_distances` takes more than `solve_class`."""
+
+
+class Distances(NamedTuple):
+    """int8[n] values, uint8[n] distances to conversion, and bool[n], whether a position is won but
+    by no conversion at once: only there a table needs a distance."""
+
+    value: np.ndarray
+    plies: np.ndarray
+    stored: np.ndarray
+
+
+def solve_distances(
+    subspace: Subspace, rules: Rules, solved: Mapping[Subspace, np.ndarray]
+) -> dict[Subspace, Distances]:
+    """As `solve_class`, telling where a distance is stored."""
+    game = MorrisClass(subspace, rules, solved)
+    solution = retrograde.solve(game, np.uint8)
+    outcome = np.empty(game.size, np.int8)
+    for start in range(0, game.size, retrograde.BLOCK):
+        stop = min(start + retrograde.BLOCK, game.size)
+        outcome[start:stop] = game.expand(start, stop).outcome
+    # The copies of a position, holes in both, receive what it has.
+    game.spread(Solution(outcome, np.zeros(game.size, np.uint8)))
+    game.spread(solution)
+    stored = (solution.value == WIN) & (outcome != WIN)
+    return {
+        part: Distances(solution.value[own], solution.plies[own], stored[own])
+        for part, own in game.parts()
+    }
 
 
 def classes(men: int) -> Iterator[Subspace]:

@@ -14,6 +14,7 @@ from databases.catalog import (
     LASCA_MOST_OFFICER_COLUMNS,
     explored_family,
     lasca_family,
+    morris_dtc_family,
     morris_family,
 )
 from databases.store import Report, Store
@@ -52,8 +53,9 @@ def status(root: Path) -> Iterator[str]:
         ending = LascaClass(*[MEN_PER_SIDE] * 4, columns)
         lasca_tiers[f"all men officers, {columns} columns"] = [ending.name]
     families = [
-        (f"morris, flying {flying}", morris_family(flying), morris_tiers)
+        (f"morris, flying {flying}{what}", family(flying), morris_tiers)
         for flying in FLYING_OPTIONS
+        for what, family in (("", morris_family), (", distances", morris_dtc_family))
     ]
     families.append(("lasca", lasca_family(), lasca_tiers))
     families.append(("lasca, from positions", explored_family(), {}))

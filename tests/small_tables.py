@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from databases.catalog import morris_family
+from databases.catalog import morris_dtc_family, morris_family
 from databases.store import Store
 from databases.writer import Section
 from engine.morris.index import Subspace
 from engine.morris.rules import Rules
 from solver import retrograde
-from solver.morris_game import MorrisClass, classes, solve_class
+from solver.morris_game import Distances, MorrisClass, classes, solve_class, solve_distances
 from solver.retrograde import DRAW, LOSS, WIN, Solution
 
 
@@ -39,6 +40,40 @@ def sections(
         value = values[subspace]
         win, loss = (np.packbits(value == wanted, bitorder="little") for wanted in (WIN, LOSS))
         yield Section(subspace.section, value.size, win, loss, None)
+
+
+@cache
+def distances(men: int, flying: str) -> dict[Subspace, Distances]:
+    """Values and distances of all subspaces with totals up to `men`, by the plain engine."""
+    values: dict[Subspace, np.ndarray] = {}
+    found: dict[Subspace, Distances] = {}
+    for subspace in classes(men):
+        parts = solve_distances(subspace, Rules(flying=flying), values)
+        values.update((part, solved.value) for part, solved in parts.items())
+        found.update(parts)
+    return found
+
+
+def write_distances(root: Path, flying: str, found: Mapping[Subspace, Distances]) -> Store:
+    """A store of tables of distances; entries without a meaning are random."""
+    store = Store(root, morris_dtc_family(flying))
+    with store.lock():
+        for stem, group in groupby(sorted(found, key=lambda s: (s.stem, s)), lambda s: s.stem):
+            subspaces = list(group)
+            about = {"distances": {s.section: histogram(found[s]) for s in subspaces}}
+            store.write(stem, [distance_section(s, found[s]) for s in subspaces], about=about)
+    return store
+
+
+def distance_section(subspace: Subspace, solved: Distances) -> Section:
+    noise = np.random.default_rng(subspace.size).integers(0, 256, subspace.size, np.uint8)
+    plies = np.where(solved.stored, solved.plies, noise)
+    return Section(subspace.section, subspace.size, None, None, plies)
+
+
+def histogram(solved: Distances) -> list[int]:
+    """How many entries are stored with distance 1, 2, 3, ..."""
+    return np.bincount(solved.plies[solved.stored])[1:].tolist()
 
 
 def circular_values() -> tuple[dict[Subspace, np.ndarray], dict[Subspace, np.ndarray]]:

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from small_tables import distances, write_distances, write_morris
 
-from databases import MissingTableError
-from solver.answers import Verdict, answer, perfect_line
+from databases import MissingTableError, conversion, open_tables
+from databases.probe import Tables
+from engine.morris.index import Subspace, position_at
+from solver.answers import Verdict, answer, missing_distances, perfect_line
 from solver.games import game_of
 
 MORRIS = game_of("morris")
@@ -25,13 +29,25 @@ class Value:
 
 
 class MadeUp:
-    """A table that gives each position the value that a function says."""
+    """A table that gives each position the value that a function says; none of distances."""
 
     def __init__(self, value_of: Callable[[str], Value]) -> None:
         self._value_of = value_of
 
     def probe(self, position: Any, rules: Any) -> Value:
         return self._value_of(str(position))
+
+    def probe_wdl(self, position: Any, rules: Any) -> int:
+        return self._value_of(str(position)).wdl
+
+    def dtc_entry(self, position: Any, rules: Any) -> int:
+        raise MissingTableError(f"distances of {position}", Path("table"), "command")
+
+    def get_dtc(self, position: Any, default: None, rules: Any) -> None:
+        return default
+
+    def rated_moves(self, position: Any, rules: Any) -> list[conversion.RatedMove]:
+        return conversion.rated_moves(self, position, rules)
 
 
 def test_moves_come_best_first() -> None:
@@ -161,3 +177,86 @@ def test_a_move_of_unknown_value_comes_last_where_sets_are_partial() -> None:
     values["W:W:B:H10,10"] = Value(0)
     with pytest.raises(MissingTableError):
         answer(MadeUp(value_of), MORRIS, MORRIS.parse("start"))
+
+
+LONGEST_WIN, LONGEST_LOSS = 25, 26  # of three men against three, where a capture ends the game
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory):
+    """Morris up to three men a side, with distances."""
+    root = tmp_path_factory.mktemp("tables")
+    found = distances(3, "board")
+    write_morris(root, "board", {subspace: each.value for subspace, each in found.items()})
+    write_distances(root, "board", found)
+    with open_tables(root) as tables:
+        yield tables
+
+
+@pytest.fixture(scope="module")
+def far() -> dict[int, Any]:
+    """A position with each of the longest distances."""
+    subspace = Subspace(3, 3, 3, 3, "C")
+    plies = distances(3, "board")[subspace].plies
+    return {
+        n: position_at(subspace, int(np.flatnonzero(plies == n)[0]))
+        for n in (LONGEST_WIN, LONGEST_LOSS)
+    }
+
+
+def test_distances_to_conversion_are_shown_and_order_the_moves(tables: Tables) -> None:
+    position = MORRIS.parse("W:Wa1,a4,d7:Bb2,d2,f4")
+    found = answer(tables, MORRIS, position)
+    assert found.verdict == Verdict(1, None, 1)
+    lines = found.to_text().splitlines()
+    assert lines[1] == "White to move: win, conversion in 1 ply"
+    assert [line.split() for line in lines[2:5]] == [
+        [f"d7-a7x{man}", "win,", "conversion", "in", "1", "ply"] for man in ("b2", "d2", "f4")
+    ]
+    # Wins come by fewest plies, draws without any, losses by most.
+    shown = [(choice.verdict.wdl, choice.verdict.dtc) for choice in found.choices]
+    wins, draws, losses = ([dtc for wdl, dtc in shown if wdl == value] for value in (1, 0, -1))
+    assert shown == [(1, n) for n in wins] + [(0, n) for n in draws] + [(-1, n) for n in losses]
+    assert wins == sorted(wins) and losses == sorted(losses, reverse=True)
+    assert set(draws) <= {None} and len(set(wins)) > 1 and len(set(losses)) > 1
+    shape = json.loads(found.to_json())
+    assert (shape["dtc"], shape["plies"]) == (1, None)
+    assert [move["dtc"] for move in shape["moves"]] == wins + draws + losses
+
+
+@pytest.mark.parametrize("plies", [LONGEST_WIN, LONGEST_LOSS])
+def test_a_line_goes_to_the_end_by_distances(tables: Tables, far: dict, plies: int) -> None:
+    steps = perfect_line(tables, MORRIS, far[plies], None)
+    assert [step.verdict.dtc for step in steps] == list(range(plies - 1, -1, -1))
+    winner = "White" if plies == LONGEST_WIN else "Black"
+    assert steps[0].to_text(1).endswith(f": {winner} wins, conversion in {plies - 1} plies")
+    assert steps[-2].to_text(plies - 1).endswith(f": {winner} wins, conversion in 1 ply")
+    assert steps[-1].to_text(plies).endswith(f": {winner} has won")
+    assert steps[-1].after.is_lost()
+    line = [far[plies], *(step.after for step in steps)]
+    assert missing_distances(tables, MORRIS, line) is None
+    assert len(perfect_line(tables, MORRIS, far[plies], 7)) == 7
+
+
+def test_a_line_without_tables_of_distances(tables: Tables, far: dict, tmp_path: Path) -> None:
+    (tmp_path / "morris/board").mkdir(parents=True)
+    for file in (tables.root / "morris/board").glob("*.*"):
+        (tmp_path / "morris/board" / file.name).write_bytes(file.read_bytes())
+    with open_tables(tmp_path) as bare:
+        steps = perfect_line(bare, MORRIS, far[LONGEST_WIN], None)
+        assert 0 < len(steps) <= 20
+        assert {step.verdict.dtc for step in steps[:-1]} == {None}
+        assert " wins" in steps[0].to_text(1)
+        missing = missing_distances(bare, MORRIS, [step.after for step in steps])
+        assert "--metric dtc" in missing.command
+        assert missing_distances(bare, MORRIS, [drawn()]) is None
+        assert missing_distances(bare, LASCA, [LASCA.parse("start")]) is None
+
+
+def drawn() -> Any:
+    """A drawn position of three men against three."""
+    for subspace, found in sorted(distances(3, "board").items()):
+        draws = np.flatnonzero(found.value == 0)
+        if draws.size:
+            return position_at(subspace, int(draws[0]))
+    raise AssertionError("no draw")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_tables import distances, write_distances
 
 from databases import Section, Store, lasca_family, morris_family
 from engine.morris import Rules
@@ -16,9 +17,11 @@ from engine.morris.rules import FLYING_OPTIONS
 from solver.counts import (
     LascaCounts,
     MorrisCounts,
+    MorrisDistances,
     as_csv,
     lasca_counts,
     morris_counts,
+    morris_distances,
     raw_counts,
 )
 from solver.lasca_job import families_by_men, solve_families
@@ -78,6 +81,26 @@ def test_rows_name_the_men_of_the_side_to_move(tmp_path: Path) -> None:
     lines = as_csv(found, MorrisCounts).splitlines()
     assert lines[0] == "flying,board_mover,board_other,hand_mover,hand_other,win,draw,loss"
     assert lines[1] == "off,0,1,4,2,0,24,0"
+
+
+def test_distances_are_counted_by_index(tmp_path: Path) -> None:
+    found = distances(3, "board")
+    write_distances(tmp_path, "board", found)
+    rows = morris_distances(tmp_path, "board")
+    assert len(rows) == len(found) and rows == sorted(rows)
+    for subspace, solved in found.items():
+        # In unit (3, 3) R, the side not to move, has k men on the board.
+        men = (subspace.l, subspace.k, subspace.column_hand, subspace.row_hand)
+        plies = solved.plies[solved.stored].tolist()
+        counts = [plies.count(n) for n in range(1, max(plies, default=0) + 1)]
+        text = " ".join(map(str, counts))
+        assert MorrisDistances("board", *men, len(plies), len(counts), text) in rows
+    lines = as_csv(rows, MorrisDistances).splitlines()
+    assert lines[0] == (
+        "flying,board_mover,board_other,hand_mover,hand_other,positions,longest,distances"
+    )
+    assert lines[-1].startswith("board,3,3,0,0,") and lines[-1].split(",")[6] == "25"
+    assert morris_distances(tmp_path, "off") == morris_distances(tmp_path, "board", men=2) == []
 
 
 @pytest.mark.parametrize("flying", FLYING_OPTIONS)

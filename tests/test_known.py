@@ -7,12 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_tables import distances, write_distances
 
 from databases import Section, Store, morris_family
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS
 from solver import known
-from solver.known import check_files, check_lasca, check_morris, published
+from solver.counts import MorrisDistances, as_csv, morris_distances
+from solver.known import (
+    check_files,
+    check_lasca,
+    check_morris,
+    check_morris_distances,
+    published,
+)
 
 DATA = Path(__file__).parent / "data"
 
@@ -56,6 +64,23 @@ def test_wrong_counts_are_faults(tmp_path: Path) -> None:
     check = check_morris(tmp_path, "board", 3)
     assert check.faults == 1
     assert any("board,1,0,2,3,0,0,24 is published as" in str(fault) for fault in check.examples)
+
+
+def test_distances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {s: each for s, each in distances(3, "board").items() if s.k == 3}
+    write_distances(tmp_path, "board", found)
+    rows = as_csv(morris_distances(tmp_path, "board"), MorrisDistances).splitlines()[1:]
+    positions = sum(int(each.stored.sum()) for each in found.values())
+    monkeypatch.setattr(known, "published", lambda name: rows if "board_dtc" in name else [])
+    check = check_morris_distances(tmp_path, "board", 3)
+    assert (check.positions, check.faults) == (positions, 0)
+    assert check.how == "databases/known/morris_board_dtc.csv"
+    longest = rows[-1].split(",")
+    rows[-1] = ",".join([*longest[:-1], longest[-1] + " 1"])
+    assert check_morris_distances(tmp_path, "board", 3).faults == 1
+    rows.pop()
+    assert check_morris_distances(tmp_path, "board", 3).positions < positions
+    assert published("no such file") == []
 
 
 def test_what_is_not_solved_is_no_fault(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from databases import Store, TableFile, lasca_family, morris_family
-from databases.catalog import LASCA_SECTION, morris_place
+from databases.catalog import LASCA_SECTION, morris_dtc_family, morris_place
 from databases.pack import Section
 from databases.writer import write_table
 from engine.lasca.index import LascaClass
@@ -67,11 +67,18 @@ def test_values_and_plies_at_a_place(tmp_path) -> None:
             Section("R2", 320, draws, draws),
             replace(random_section("R3", 301, np.uint8), keys=keys),
             random_section("R4", 500, np.uint16),
+            Section("D1", 300, None, None, (np.arange(300) % 256).astype(np.uint8)),
+            Section("D2", 400, None, None, np.arange(400, dtype=np.uint16)),
+            random_section("R5", 310),
         ],
     )
     with TableFile(path) as table:
         for name, info in table.sections.items():
             for index in (0, 1, 127, 128, 200, info.entries - 1):
+                if not info.has_values:
+                    expected = [name, str(index), "entry", str(table.entry(name, index))]
+                    assert run(path, name, index).stdout.split() == expected
+                    continue
                 plies = table.plies(name, index)
                 expected = [name, str(index), WORDS[table.value(name, index)]]
                 assert run(path, name, index).stdout.split() == expected + (
@@ -121,6 +128,20 @@ def test_many_rows_with_symmetries_of_their_own(tmp_path) -> None:
         found = run(store.path(subspace.stem), position_at(subspace, index))
         place = morris_place(position_at(subspace, index))
         assert found.stdout.split()[:2] == ["R1", str(place.index)]
+
+
+def test_distances_to_conversion(tmp_path) -> None:
+    text = "W:Wa1,d7,g1:Bb4,e3,f6"
+    place = morris_place(Position.parse(text))
+    store = Store(tmp_path, morris_dtc_family("board"))
+    with store.lock():
+        sections = [
+            Section(s.section, s.size, None, None, (np.arange(s.size) % 251).astype(np.uint8))
+            for s in subspaces_of_level(3, 3, 3)
+        ]
+        store.write(place.table, sections)
+    found = run(store.path(place.table), text).stdout.split()
+    assert found == [place.section, str(place.index), "entry", str(place.index % 251)]
 
 
 def test_lasca(tmp_path) -> None:
