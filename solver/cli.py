@@ -184,8 +184,8 @@ def _parser() -> _Parser:
     counts = add_query("counts", commands.counts, "CSV of win/draw/loss for each solved subspace")
     counts.add_argument(
         "--metric",
-        choices=("wdl", "dtc"),
-        default="wdl",
+        choices=METRICS,
+        default=METRICS[0],
         help="morris: dtc counts distances to conversion instead (default: %(default)s)",
     )
     verify = add_query("verify", commands.verify, "check the tables by independent code")
