@@ -136,6 +136,13 @@ class _Work(NamedTuple):
         )
 
 
+def half_of(run: Run) -> tuple:
+    """What kernels need to know of a subspace: (least masks of its rows, and of Run columns, may,
+    rows, sizes, values)."""
+    least = numbering(MOST).least[run.side.row_board]
+    return least, run.columns, run.may, run.rows, run.sizes, run.values
+
+
 def prove(runs: Sequence[Run], index: int, work: _Work) -> bool | None:
     """Whether the stored win or loss of entry `index` of the first of two subspaces can be proved.
 
@@ -143,17 +150,7 @@ def prove(runs: Sequence[Run], index: int, work: _Work) -> bool | None:
     None when the positions that `work` has room for did not tell.
     """
     known = numbering(MOST)
-    both = tuple(
-        (
-            known.least[run.side.row_board],
-            run.columns,
-            run.may,
-            run.rows,
-            run.sizes,
-            run.values,
-        )
-        for run in runs
-    )
+    both = tuple(half_of(run) for run in runs)
     turns = int(runs[0].side != runs[1].side)
     for width in _WIDTHS:
         found = _search(index, turns, width, known.orbit, known.order, both, work)
@@ -183,8 +180,8 @@ def _enter(place, used, work):
 
 
 @kernel
-def _masks(half, index):
-    """Mover's and other's men of an entry; half: (least, columns, may, rows, ...) of `prove`."""
+def masks_of(half, index):
+    """Mover's and other's men of an entry, masks (int64); half: as `half_of` gives it."""
     least, columns, rows = half[0], half[1], half[3]
     row = index // columns.size
     row_men = np.int64(least[row])
@@ -195,7 +192,7 @@ def _masks(half, index):
 @kernel
 def _freedom(half, index):
     """How many slides the mover of an entry has; a man that flies counts as one slide."""
-    mover, other = _masks(half, index)
+    mover, other = masks_of(half, index)
     empty = ALL_POINTS & ~(mover | other)
     count = 0
     while empty:
@@ -249,7 +246,7 @@ def _search(root, turns, width, orbit, order, both, work):
 
     turns: 1 where slides lead from one of `both` to the other, 0 where they stay in the first.
     width: slides of a won position that are followed. orbit, order: as in Numbering; both: of each
-    subspace what `prove` puts there; work: as _Work says.
+    subspace what `half_of` gives; work: as _Work says.
     """
     for slot in range(work.table.size):
         work.table[slot] = _NONE
@@ -262,7 +259,7 @@ def _search(root, turns, width, orbit, order, both, work):
     while seen < used and edges + MOST_SLIDES <= work.source.size:
         place = work.places[seen]
         here, there = both[place & 1], both[(place & 1) ^ turns]
-        mover, other = _masks(here, place >> 1)
+        mover, other = masks_of(here, place >> 1)
         best, count = derive(
             orbit, order, here[2], here[3], here[4], here[5], mover, other, slides[0]
         )

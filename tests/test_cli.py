@@ -16,9 +16,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from small_tables import distances, write_distances
 
 from databases import Section, Store, lasca_family, morris_family
+from engine.morris.index import Subspace, position_at
 from solver import cli, commands
 
 DATA = Path(__file__).parent / "data"
@@ -91,6 +94,8 @@ BAD_INPUT = [
     (["line", "morris", "start", "--plies", "two"], 2, "'two' is no whole number"),
     (["counts", "morris", "--men", "2"], 2, "--men 2 is out of range for morris (3 to 10)"),
     (["counts", "lasca", "--men", "22"], 2, "--men 22 is out of range for lasca"),
+    (["counts", "lasca", "--metric", "dtc"], 2, "--metric dtc goes with morris"),
+    (["counts", "morris", "--metric", "plies"], 2, "'plies'"),
     (["verify", "morris", "--men", "11"], 2, "--men 11 is out of range for morris"),
     (["index", "morris", "W:Wa1"], 2, "is no position"),
     (["index", "morris", "W:Wa1:Bb2,d2,f4:H1,0"], 2, "the game is over"),
@@ -298,6 +303,41 @@ def test_a_finished_game_needs_no_table(lasker: object, tmp_path: Path) -> None:
 def test_line(lasker: object) -> None:
     result = lasker("line", "lasca", "W:c1w a7b", "--plies", "2")
     assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 2)
+
+
+def test_distances_to_conversion(lasker: object, tables: Path, tmp_path: Path) -> None:
+    """What each command says with tables of distances, and without."""
+    root = tmp_path / "copy"
+    shutil.copytree(tables, root)
+    subspace = Subspace(3, 3, 3, 3, "C")
+    found = distances(3, "board")
+    position = str(position_at(subspace, int(np.flatnonzero(found[subspace].plies == 11)[0])))
+    bare = lasker("line", "morris", position, "--tables", str(root))
+    assert (bare.code, bare.err.count("\n")) == (0, 1)
+    assert "r03c03k03.dtc is missing; make it with: lasker solve morris --men 3" in bare.err
+    shape = json.loads(lasker("probe", "morris", position, "--json").out)
+    assert shape["wdl"] == 1 and {shape["dtc"], *(m["dtc"] for m in shape["moves"])} == {None}
+    assert ", distances:" not in lasker("status", "--tables", str(root)).out
+    assert len(lasker("counts", "morris", "--metric", "dtc").out.splitlines()) == 1
+
+    write_distances(root, "board", found)
+    where = ("--tables", str(root))
+    shape = json.loads(lasker("probe", "morris", position, "--json", *where).out)
+    assert shape["dtc"] == shape["moves"][0]["dtc"] == 11
+    result = lasker("line", "morris", position, *where)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert len(lines) == 11  # a capture ends the game
+    assert lines[0].endswith("White wins, conversion in 10 plies")
+    assert lines[-1].endswith("White has won")
+    title = "morris, flying board, distances: 4 tables whole, 311,133 positions"
+    assert title in lasker("status", *where).out
+    counted = lasker("counts", "morris", "--metric", "dtc", "--men", "3", *where)
+    assert counted.code == 0
+    assert len(counted.out.splitlines()) == 1 + 16
+    result = lasker("verify", "morris", "--known", "--quiet", *where)
+    assert (result.code, result.err) == (0, "")
+    assert "tables of distances are whole: no fault in 311,133 positions" in result.out
 
 
 def test_index_and_back(lasker: object) -> None:

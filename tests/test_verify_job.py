@@ -50,7 +50,7 @@ def test_what_the_plain_engine_leaves_is_proved(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = Subspace(3, 3, 3, 3, "C")
-    monkeypatch.setattr(verify_job, "check_fixpoint", lambda *_, **__: (Check("", ""), [left]))
+    monkeypatch.setattr(verify_job, "check_fixpoint", lambda *_, **__: ([Check("", "")], [left]))
     last = morris(root).checks[-1]
     assert "forward search" in last.how
     assert last.positions > 0
