@@ -41,7 +41,7 @@ WHOLE_CHECK = 2_000_000_000
 SAMPLE = 1_000_000
 """Positions of a subspace that are looked at where there are more than WHOLE_CHECK in all."""
 
-DISTANCE_SAMPLE = 10_000
+DISTANCE_SAMPLE = 20_000
 """Positions of a subspace of which the distances are derived anew."""
 
 SOLVED_AGAIN = 200_000_000
