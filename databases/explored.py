@@ -95,7 +95,8 @@ def explored_tables(root: Path) -> Iterator[str]:
     """The names of the tables of explored sets under the folder of all tables, in order."""
     family = explored_family()
     for path in sorted((root / family.folder).glob(f"*{family.suffix}")):
-        yield path.name.removesuffix(family.suffix)
+        if path.is_file():
+            yield path.name.removesuffix(family.suffix)
 
 
 def look_up_in(table: TableFile, position: Position) -> tuple[int, int | None] | None:

@@ -9,6 +9,7 @@ not be closed while one of them still reads.
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import zlib
 from bisect import bisect_right
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 # Blocks read and decompressed by a thread at once.
 _BATCH_BLOCKS = 32
+
+# A named pipe in the place of a table must not make the opening wait.
+_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 # Read at once from the end of a file when it is opened.
 _TAIL_SIZE = 1 << 16
@@ -95,8 +99,10 @@ class TableFile:
     def __init__(self, path: Path | str, cache: BlockCache | None = None) -> None:
         self.path = Path(path)
         self._cache = cache
-        self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor = os.open(self.path, _OPEN_FLAGS)
         try:
+            if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                raise CorruptTableError(self.path, "front", "it is no regular file")
             self._stamp = self._stat()
             self._read_ends()
         except BaseException:
@@ -121,7 +127,7 @@ class TableFile:
         If not, it stays closed. Raises OSError when too many files are open.
         """
         try:
-            self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            self._descriptor = os.open(self.path, _OPEN_FLAGS)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return False
         if self._stat() == self._stamp:
@@ -206,37 +212,49 @@ class TableFile:
         section: str,
         threads: int = 1,
         out: tuple[np.ndarray, np.ndarray] | None = None,
+        span: tuple[int, int] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The win and the loss bitmap of a whole section, uint8[ceil(entries / 8)] each.
 
         They are written into the two arrays `out`, if given, and else into new ones, of which the
-        blocks that are all draws are not touched: a drawn section then costs nothing.
-        Raises KeyError for an unknown section, CorruptTableError, also for distances alone.
+        blocks that are all draws are not touched: a drawn section then costs nothing. With `span`,
+        (first, end), they are those of entries first..end-1 only, and no other block is read; both
+        must be multiples of 8, but for the end of the section.
+        Raises KeyError for an unknown section, ValueError for an impossible span or `out`,
+        CorruptTableError, also for distances alone.
         """
-        size = layout.bitmap_size(self.sections[section].entries)
+        info = self.sections[section]
         self._part(section, "values")
+        begin, end = span or (0, info.entries)
+        if not 0 <= begin <= end <= info.entries or begin % 8 or (end % 8 and end < info.entries):
+            raise ValueError(f"section {section} of {info.entries} entries has no span {span}")
+        size = layout.bitmap_size(end - begin)
         win, loss = out or (np.zeros(size, np.uint8), np.zeros(size, np.uint8))
         if win.shape != (size,) or loss.shape != (size,):
             raise ValueError(f"section {section} needs bitmaps of {size} bytes")
 
         def store(part: _Part, number: int) -> None:
             block = self._read_block(part, number)
-            first, last = self._span(part.info, number)
-            span = slice(first // 8, layout.bitmap_size(last))
+            block_first, block_last = self._span(part.info, number)
+            first, last = max(begin, block_first), min(end, block_last)
+            here = slice((first - begin) // 8, layout.bitmap_size(last - begin))
             if isinstance(block, bytes):
-                raw = np.frombuffer(block, np.uint8)
-                win[span], loss[span] = raw[: raw.size // 2], raw[raw.size // 2 :]
+                raw = np.frombuffer(block, np.uint8).reshape(2, -1)
+                skipped = (first - block_first) // 8
+                win[here], loss[here] = raw[:, skipped : skipped + here.stop - here.start]
                 return
             for plane, value in ((win, layout.WIN), (loss, layout.LOSS)):
                 if block == value:
-                    plane[span] = 0xFF
+                    plane[here] = 0xFF
                     if last % 8:
-                        plane[span.stop - 1] = (1 << last % 8) - 1
+                        plane[here.stop - 1] = (1 << last % 8) - 1
                 elif out:
-                    plane[span] = 0
+                    plane[here] = 0
 
-        if out or self.sections[section].constant != 0:
-            deque(self._each_block(section, "values", threads, store), maxlen=0)
+        if size and (out or info.constant != 0):
+            entries = self.header.block_entries
+            blocks = range(begin // entries, layout.blocks_of(end, entries))
+            deque(self._each_block(section, "values", threads, store, blocks), maxlen=0)
         return win, loss
 
     def plies_array(self, section: str, threads: int = 1) -> np.ndarray | None:
@@ -279,8 +297,8 @@ class TableFile:
 
     def _stat(self) -> tuple[int, ...]:
         """What tells a file from one that took its place."""
-        stat = os.fstat(self._descriptor)
-        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+        found = os.fstat(self._descriptor)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
     def _read_ends(self) -> None:
         self.size = size = os.fstat(self._descriptor).st_size
@@ -403,11 +421,17 @@ class TableFile:
         return first, min(first + self.header.block_entries, info.entries)
 
     def _each_block(
-        self, section: str, kind: str, threads: int, use: Callable[[_Part, int], _T]
+        self,
+        section: str,
+        kind: str,
+        threads: int,
+        use: Callable[[_Part, int], _T],
+        blocks: range | None = None,
     ) -> Iterator[_T]:
-        """What `use` returns for each block of a section's values or plies, in order."""
+        """What `use` returns for each block, or those given, of a section's values or plies."""
         part = self._parts[section, kind]
-        blocks = range(layout.blocks_of(part.info.entries, self.header.block_entries))
+        if blocks is None:
+            blocks = range(layout.blocks_of(part.info.entries, self.header.block_entries))
         if threads == 1 or len(blocks) <= _BATCH_BLOCKS:
             yield from (use(part, number) for number in blocks)
             return

@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -257,7 +257,7 @@ class Store:
                 with self.open(name) as table:
                     if path.name not in before:
                         table.check(threads)
-            except CorruptTableError:
+            except (CorruptTableError, MissingTableError):  # missing: removed a moment ago
                 continue  # not listed, so `has` denies it and the run solves it again
             self._sums[path.name] = before.get(path.name) or file_sha256(path)
         if self._sums != before:
@@ -268,7 +268,8 @@ class Store:
             raise RuntimeError(f"{self.folder}: not locked")
 
     def _tables(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{self.family.suffix}"))
+        found = sorted(self.folder.glob(f"*{self.family.suffix}"))
+        return [path for path in found if path.is_file()]
 
     def _leftovers(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{TEMPORARY_SUFFIX}"))
@@ -296,8 +297,13 @@ class Store:
         temporary = path.with_name(f"{MANIFEST}.{os.getpid()}{TEMPORARY_SUFFIX}")
         lines = [f"{sha256}  {name}\n" for name, sha256 in sorted(self._sums.items())]
         with explained(path):
-            temporary.write_text("".join(lines), encoding="utf-8")
-            os.replace(temporary, path)
+            try:
+                temporary.write_text("".join(lines), encoding="utf-8")
+                os.replace(temporary, path)
+            except BaseException:
+                with suppress(OSError):  # the error that led here is the one to report
+                    temporary.unlink()
+                raise
 
     def _sync_manifest(self) -> None:
         path = self.folder / MANIFEST

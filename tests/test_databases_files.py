@@ -128,6 +128,44 @@ def test_what_is_written_is_read_back(
                     assert longest == (int(of_value.max()) if of_value.size else None)
 
 
+@given(
+    values=values_lists.filter(bool),
+    ends=st.tuples(st.integers(0, 75), st.integers(0, 75)),
+    to_the_end=st.booleans(),
+    used=st.booleans(),
+)
+def test_a_span_of_a_section(tmp_path_factory, values, ends, to_the_end, used) -> None:
+    path = tmp_path_factory.mktemp("t") / "t"
+    values = np.array(values, np.int8)
+    write(path, random_section("other", 300), section("s", values))
+    first, end = (min(8 * eighth, values.size // 8 * 8) for eighth in sorted(ends))
+    end = values.size if to_the_end else end
+    size = layout.bitmap_size(end - first)
+    out = (np.full(size, 0x5A, np.uint8), np.full(size, 0xA5, np.uint8)) if used else None
+    with TableFile(path) as table:
+        win, loss = table.planes("s", out=out, span=(first, end))
+    expected = bitmaps(values[first:end])
+    assert (win == expected[0]).all() and (loss == expected[1]).all()
+
+
+def test_a_span_reads_its_blocks_only(tmp_path) -> None:
+    write(tmp_path / "t", random_section("s", 4 * SMALL_BLOCKS))
+    data = bytearray((tmp_path / "t").read_bytes())
+    data[layout.FRONT_SIZE] ^= 1
+    (tmp_path / "t").write_bytes(data)
+    with TableFile(tmp_path / "t") as table:
+        table.planes("s", span=(SMALL_BLOCKS, 4 * SMALL_BLOCKS))
+        with pytest.raises(CorruptTableError, match="block 0"):
+            table.planes("s", span=(SMALL_BLOCKS - 8, 4 * SMALL_BLOCKS))
+
+
+@pytest.mark.parametrize("span", [(-8, 8), (8, 0), (0, 1008), (4, 8), (0, 12)])
+def test_an_impossible_span(tmp_path, span) -> None:
+    write(tmp_path / "t", random_section("s", 1001))
+    with TableFile(tmp_path / "t") as table, pytest.raises(ValueError, match="no span"):
+        table.planes("s", span=span)
+
+
 def test_bytes_do_not_depend_on_threads(tmp_path) -> None:
     sections = [random_section(f"s{n}", 40_000, n, np.uint16) for n in range(3)]
     hashes = {
@@ -649,6 +687,14 @@ def test_other_version(tmp_path, whole) -> None:
     path.write_bytes(start + struct.pack("<I", zlib.crc32(start)) + whole[layout.FRONT_SIZE :])
     with pytest.raises(UnsupportedVersionError, match="format version 2, not 1"):
         TableFile(path).close()
+
+
+def test_what_is_no_regular_file(tmp_path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        with pytest.raises(CorruptTableError, match="no regular file"):
+            TableFile(tmp_path / name).close()
 
 
 def test_other_file(tmp_path) -> None:
