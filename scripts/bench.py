@@ -1,10 +1,11 @@
-"""Measures the solvers: positions per second and core, peak memory, bytes per position.
+"""Measures the solvers: positions per second and core, peak memory, bytes per position; look-ups.
 
     .venv/bin/python scripts/bench.py morris --men 5          all units up to five men
     .venv/bin/python scripts/bench.py morris --unit 7,7 --tables DIR
                                                               one unit, on tables that are there
     .venv/bin/python scripts/bench.py plain --men 4           morris by the plain engine
     .venv/bin/python scripts/bench.py lasca --men 4           Lasca by men
+    .venv/bin/python scripts/bench.py probe --tables DIR      look-ups, see bench_probe.py
 
 Kernels are compiled before the clock starts, files are written. Seconds of a core are those of the
 process on all cores together, so other work on the machine counts little. `--rounds` tells what
@@ -113,25 +114,44 @@ def bench_lasca(arguments: argparse.Namespace, folder: Path) -> None:
         solve_families(store, families, threads=arguments.threads)
 
 
+def bench_look_ups(arguments: argparse.Namespace, _folder: Path) -> None:
+    from bench_probe import bench_probe
+
+    bench_probe(
+        arguments.tables,
+        arguments.flying,
+        cache_bytes=arguments.cache_mib << 20,
+        samples=arguments.samples,
+        seconds=arguments.seconds,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("morris", "plain", "lasca"))
+    measured = {
+        "morris": bench_morris,
+        "plain": bench_plain,
+        "lasca": bench_lasca,
+        "probe": bench_look_ups,
+    }
+    parser.add_argument("what", choices=measured)
     parser.add_argument("--men", type=int, default=4)
     parser.add_argument("--flying", default="board")
     parser.add_argument("--unit", help="R,C")
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", action="store_true")
+    parser.add_argument("--cache-mib", type=int, default=256, help="probe: bound of the cache")
+    parser.add_argument("--samples", type=int, default=2000, help="probe: positions timed")
+    parser.add_argument("--seconds", type=float, default=5, help="probe: of a throughput run")
     arguments = parser.parse_args()
-    if arguments.unit and arguments.tables is None:
-        parser.error("--unit needs --tables")
+    if (arguments.unit or arguments.what == "probe") and arguments.tables is None:
+        parser.error("--unit and probe need --tables")
     folder = Path(tempfile.mkdtemp(prefix="lasker-bench-"))
     try:
-        {"morris": bench_morris, "plain": bench_plain, "lasca": bench_lasca}[arguments.what](
-            arguments, folder
-        )
+        measured[arguments.what](arguments, folder)
     finally:
         shutil.rmtree(folder)
 

@@ -1,27 +1,28 @@
-"""Measures look-ups in the morris tables of a folder: latency, throughput, memory.
+"""What `bench.py probe` measures: look-ups in the morris tables of a folder.
 
-    .venv/bin/python scripts/bench_probe.py --tables DIR [--flying board] [--cache-mib 256]
+Positions are drawn from all tables of the folder, each as often as any other. Latency, by where the
+block of the value is:
 
-Positions are drawn from all tables of the folder, each as often as any other. Four cases:
-
-    block     file open and its pages in the system's cache, the block is read and decompressed
-    value     the block is in the cache of the tables
+    cold      nowhere: tables just opened, the system's cache of their files dropped
+    block     in the system's cache of files, to be read, checked and decompressed
+    value     in the cache of the tables ("warm")
     moves     as `value`, with the values of all legal moves: what `lasker probe` answers
-    cold      nothing in memory: tables just opened, the system's cache of their files dropped
 
-and look-ups a second of positions of case `block`, by threads of one process, and by processes,
-with the growth of the resident memory over that of the same process before.
+Then look-ups a second by threads of one process and by processes, each with a bounded cache and
+positions that are nearly never in it. Memory is the most that the process had in residence during
+the look-ups, less what it had before the tables were opened, against the bound of the cache.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import statistics
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -31,7 +32,56 @@ from engine.morris import Position, Rules
 from engine.morris.index import Subspace, canonical_rows, position_at
 from engine.morris.rules import MOST_MEN
 
-AIMS = {"cold": 5e-3, "value": 100e-6, "moves": 10e-3}
+AIMS = {"cold": 5e-3, "value": 100e-6}
+THREADS = (1, 2, 8)
+PROCESSES = 4
+
+_DRAWN = 20_000  # positions of a throughput run
+_MANY_FILES = 1000
+_MEMORY_EVERY = 0.05  # seconds
+
+
+def bench_probe(root: Path, flying: str, *, cache_bytes: int, samples: int, seconds: float) -> None:
+    """Measure all of it and print a line for each figure."""
+    rules = Rules(flying=flying)
+    store = Store(root, morris_family(flying))
+    report = store.report()
+    print(
+        f"{len(report.whole)} tables, {report.size / 1e9:.2f} GB, {report.entries:,} positions;"
+        f" cache of {cache_bytes / 2**20:.0f} MiB",
+        flush=True,
+    )
+    positions = draw_positions(store, samples)
+    make_rows()
+    read_files(store)
+    measure_latency(root, rules, positions)
+    for threads in THREADS:
+        rate, grown = look_ups_of_threads(root, flying, cache_bytes, seconds, threads)
+        show_rate(f"{threads} threads", rate, [grown])
+    with get_context("spawn").Pool(PROCESSES) as pool:
+        tasks = [(root, flying, cache_bytes, seconds, 1, seed) for seed in range(PROCESSES)]
+        found = pool.starmap(look_ups_of_threads, tasks)
+    show_rate(f"{PROCESSES} processes", sum(rate for rate, _ in found), [g for _, g in found])
+    cold = []
+    for position in positions[: samples // 10]:
+        forget_files(store)
+        with open_tables(root) as tables:
+            cold += seconds_each(lambda p, t=tables: t.probe_wdl(p, rules), [position])
+    show_latency("cold", cold)
+
+
+def measure_latency(root: Path, rules: Rules, positions: Sequence[Position]) -> None:
+    """The latencies of what is in one of the caches."""
+    with open_tables(root, max_open_files=_MANY_FILES, cache_bytes=0) as tables:
+        for position in positions:
+            tables.probe_wdl(position, rules)
+        show_latency("block", seconds_each(lambda p: tables.probe_wdl(p, rules), positions))
+    few = positions[: len(positions) // 10]
+    with open_tables(root, max_open_files=_MANY_FILES, cache_bytes=1 << 30) as tables:
+        for look_up in (lambda p: tables.probe_wdl(p, rules), with_moves(tables, rules)):
+            seconds_each(look_up, few)
+        show_latency("value", seconds_each(lambda p: tables.probe_wdl(p, rules), few * 20))
+        show_latency("moves", seconds_each(with_moves(tables, rules), few))
 
 
 def draw_positions(store: Store, count: int, seed: int = 1) -> list[Position]:
@@ -79,19 +129,6 @@ def seconds_each(look_up: Callable[[Position], object], positions: Iterable) -> 
     return times
 
 
-def show_latency(case: str, times: Sequence[float]) -> None:
-    ordered = sorted(times)
-    median, worst = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
-    aim = f"   aim {AIMS[case] * 1e6:.0f}" if case in AIMS else ""
-    print(f"{case:<8} {median * 1e6:9.0f} {worst * 1e6:9.0f}   us median, 99 %{aim}", flush=True)
-
-
-def resident_bytes() -> int:
-    """The resident memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def with_moves(tables: Tables, rules: Rules) -> Callable[[Position], object]:
     """Look-ups of a position and all its successors, as far as there are tables of them."""
 
@@ -102,17 +139,28 @@ def with_moves(tables: Tables, rules: Rules) -> Callable[[Position], object]:
     return look_up
 
 
-def look_ups_of_process(root: str, flying: str, cache: int, seconds: float, seed: int) -> int:
-    """How many look-ups one process makes in a time."""
-    positions = draw_positions(Store(root, morris_family(flying)), 20_000, seed)
+def look_ups_of_threads(
+    root: Path, flying: str, cache_bytes: int, seconds: float, threads: int, seed: int = 2
+) -> tuple[float, int]:
+    """Look-ups a second of this process with so many threads, and the memory they took, bytes."""
+    rules = Rules(flying=flying)
+    positions = draw_positions(Store(root, morris_family(flying)), _DRAWN, seed)
     make_rows()
-    with open_tables(root, cache_bytes=cache) as tables:
-        return count_look_ups(tables, Rules(flying=flying), positions, seconds)
+    parts = [positions[at::threads] for at in range(threads)]
+    with (
+        most_memory() as most,
+        open_tables(root, cache_bytes=cache_bytes) as tables,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+        counts = pool.map(lambda part: count_look_ups(tables, rules, part, seconds), parts)
+        rate = sum(counts) / seconds
+    return rate, most[0]
 
 
 def count_look_ups(
     tables: Tables, rules: Rules, positions: Sequence[Position], seconds: float
 ) -> int:
+    """How many look-ups one thread makes in a time."""
     done, end = 0, time.perf_counter() + seconds
     while time.perf_counter() < end:
         tables.probe_wdl(positions[done % len(positions)], rules)
@@ -120,62 +168,40 @@ def count_look_ups(
     return done
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", required=True, type=Path)
-    parser.add_argument("--flying", default="board")
-    parser.add_argument("--cache-mib", type=int, default=256)
-    parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--seconds", type=float, default=5, help="length of each throughput run")
-    arguments = parser.parse_args()
-    rules, cache = Rules(flying=arguments.flying), arguments.cache_mib << 20
-    store = Store(arguments.tables, morris_family(arguments.flying))
-    report = store.report()
-    print(f"{len(report.whole)} tables, {report.size / 1e9:.2f} GB, {report.entries:,} positions")
-    positions = draw_positions(store, arguments.samples)
-    make_rows()
+@contextmanager
+def most_memory() -> Iterator[list[int]]:
+    """How much more memory the process has at most than at the beginning, bytes, in a list."""
+    before, most, done = resident_bytes(), [0], threading.Event()
 
-    read_files(store)
-    with open_tables(arguments.tables, max_open_files=1000, cache_bytes=0) as tables:
-        for position in positions:
-            tables.probe_wdl(position, rules)
-        show_latency("block", seconds_each(lambda p: tables.probe_wdl(p, rules), positions))
-    few = positions[:200]
-    with open_tables(arguments.tables, max_open_files=1000, cache_bytes=1 << 30) as tables:
-        for look_up in (lambda p: tables.probe_wdl(p, rules), with_moves(tables, rules)):
-            seconds_each(look_up, few)
-        show_latency("value", seconds_each(lambda p: tables.probe_wdl(p, rules), few * 20))
-        show_latency("moves", seconds_each(with_moves(tables, rules), few))
+    def watch() -> None:
+        while not done.wait(_MEMORY_EVERY):
+            most[0] = max(most[0], resident_bytes() - before)
 
-    positions = draw_positions(store, 20_000, seed=2)
-    for threads in (1, 2, 8):
-        before = resident_bytes()
-        with (
-            open_tables(arguments.tables, cache_bytes=cache) as tables,
-            ThreadPoolExecutor(threads) as pool,
-        ):
-            parts = [positions[at::threads] for at in range(threads)]
-            counts = pool.map(
-                lambda part, t=tables: count_look_ups(t, rules, part, arguments.seconds), parts
-            )
-            rate = sum(counts) / arguments.seconds
-            grown = resident_bytes() - before
-        print(f"threads   {threads}: {rate:8.0f} look-ups/s, memory + {grown / 2**20:.0f} MiB")
-    with get_context("spawn").Pool(4) as pool:
-        tasks = [
-            (str(arguments.tables), arguments.flying, cache, arguments.seconds, seed)
-            for seed in range(4)
-        ]
-        rate = sum(pool.starmap(look_ups_of_process, tasks)) / arguments.seconds
-    print(f"processes 4: {rate:8.0f} look-ups/s")
-
-    cold = []
-    for position in positions[:200]:
-        forget_files(store)
-        with open_tables(arguments.tables) as tables:
-            cold += seconds_each(lambda p, t=tables: t.probe_wdl(p, rules), [position])
-    show_latency("cold", cold)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        watcher.join()
 
 
-if __name__ == "__main__":
-    main()
+def resident_bytes() -> int:
+    """The resident memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def show_latency(case: str, times: Sequence[float]) -> None:
+    ordered = sorted(times)
+    median, worst = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
+    aim = f" (aim {AIMS[case] * 1e6:.0f})" if case in AIMS else ""
+    print(
+        f"{case}: median {median * 1e6:.0f} us{aim}, 99th percentile {worst * 1e6:.0f} us",
+        flush=True,
+    )
+
+
+def show_rate(who: str, rate: float, grown: Sequence[int]) -> None:
+    memory = " ".join(f"{size / 2**20:.0f}" for size in grown)
+    print(f"{who}: {rate:,.0f} look-ups a second, memory {memory} MiB", flush=True)
