@@ -8,13 +8,14 @@ needed, so a look-up stays fast.
 from __future__ import annotations
 
 import argparse
-import os
+import errno
 import sys
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from engine.morris.rules import FLYING_OPTIONS
 from solver import commands
 from solver.games import GAMES, METRICS
+from solver.streams import discard, standard_streams
 
 EXIT_USAGE = 2
 EXIT_MISSING = 3
@@ -33,25 +34,36 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"lasker: {_one_line(message)}; see {self.prog} --help\n")
 
+    def print_help(self, file: TextIO | None = None) -> None:
+        """Writes the help; argparse by itself would pass over an error in that."""
+        (file or sys.stdout).write(self.format_help())
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code (argparse exits by itself for --help)."""
-    options = _parser().parse_args(arguments)
-    try:
-        code = options.run(options)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("lasker: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has left, as in `lasker counts morris | head`. What is still in
-        # the buffer must not be written on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        code, message = _explain(error)
-        print(f"lasker: {message}", file=sys.stderr)
+    """Run the command line and return its exit code."""
+    with standard_streams():
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            print("lasker: interrupted", file=sys.stderr)
+            return EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read the output has left, as in `lasker counts morris | head`.
+            discard(sys.stdout)
+            return 0
+        except Exception as error:
+            code, message = _explain(error)
+            print(f"lasker: {message}", file=sys.stderr)
     return code
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as ended:  # after --help, or after an error that argparse has printed
+        return int(ended.code or 0)
+    return options.run(options)
 
 
 def _explain(error: Exception) -> tuple[int, str]:
@@ -78,8 +90,13 @@ def _explain(error: Exception) -> tuple[int, str]:
             return code, _one_line(error)
     if isinstance(error, MemoryError):
         return EXIT_RESOURCES, "out of memory; ask for less, or free some"
-    if isinstance(error, OSError) and error.filename is not None:
-        return EXIT_USAGE, f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        code = EXIT_RESOURCES if full else EXIT_USAGE
+        if error.filename is not None:
+            return code, _one_line(f"{error.filename}: {error.strerror}")
+        if full:
+            return code, f"the output cannot be written: {error.strerror}"
     what = _one_line(f"{type(error).__name__}: {error}")
     return EXIT_BUG, f"a fault of this program, please report it: {what}"
 
@@ -112,6 +129,8 @@ def _gigabytes(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text} gigabytes make no sense")
     return number
 
+
+_MOST_POSITIONS = 2**31 - 1  # as many as an exploration can number
 
 _POSITION = 'such as "W:Wa1,d7:Bb4:H8,9" (morris) or "W:a1w d4WbbB g7b" (lasca), or start'
 
@@ -190,6 +209,13 @@ def _parser() -> _Parser:
     )
     verify = add_query("verify", commands.verify, "check the tables by independent code")
     verify.add_argument("--known", action="store_true", help="compare with the published values")
+    verify.add_argument(
+        "--sample",
+        type=_number(1),
+        metavar="N",
+        help="look at about N positions of each subspace only (default: at all; at samples where"
+        " there are more than two thousand million)",
+    )
     for added in (counts, verify):
         added.add_argument(
             "--men",
@@ -230,7 +256,9 @@ def _add_lasca_selection(parser: _Parser) -> None:
     selection.add_argument("--from", dest="start", metavar="POSITION", help="what it leads to")
     parser.add_argument("--columns", type=_number(1, 22), help="with --officers: columns at most")
     parser.add_argument(
-        "--max-positions", type=_number(1), help="with --from: positions explored at most"
+        "--max-positions",
+        type=_number(1, _MOST_POSITIONS),
+        help="with --from: positions explored at most",
     )
     _add_resources(parser)
 

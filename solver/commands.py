@@ -7,6 +7,7 @@ runs imports what it needs; those that answer look-ups never import numba.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -24,14 +25,25 @@ if TYPE_CHECKING:
 
 
 def tables_folder(options: Namespace) -> Path:
-    """The folder of the tables: --tables, $LASKER_TABLES, or the user's data directory."""
+    """The folder of the tables: --tables, $LASKER_TABLES, or the user's data directory.
+
+    It need not be there, but there must be nothing else in its place: UsageError, or the OSError
+    that says why it can't be a folder.
+    """
     named = options.tables or os.environ.get("LASKER_TABLES")
     if named:
-        return Path(named)
-    data = os.environ.get("XDG_DATA_HOME", "")
-    # The XDG specification wants a relative path ignored.
-    home = Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share"
-    return home / "lasker"
+        folder = Path(named)
+    else:
+        data = os.environ.get("XDG_DATA_HOME", "")
+        # The XDG specification wants a relative path ignored.
+        home = Path(data) if os.path.isabs(data) else Path.home() / ".local" / "share"
+        folder = home / "lasker"
+    try:
+        if not stat.S_ISDIR(folder.stat().st_mode):
+            raise UsageError(f"{folder}: not a folder of tables")
+    except FileNotFoundError:
+        pass
+    return folder
 
 
 def _game(options: Namespace) -> Game:
@@ -286,7 +298,7 @@ def estimate_lasca(options: Namespace) -> int:
     """`lasker estimate lasca`"""
     from solver.room import describe
 
-    threads = _threads(options)
+    root, threads = tables_folder(options), _threads(options)
     if options.start is not None:
         from solver.lasca_explore import DEFAULT_MOST_POSITIONS, estimate_from
 
@@ -298,7 +310,7 @@ def estimate_lasca(options: Namespace) -> int:
         from solver.lasca_job import estimate
 
         found = estimate(_lasca_families(options), threads)
-    print(describe(found, tables_folder(options), threads))
+    print(describe(found, root, threads))
     return 0
 
 
@@ -309,7 +321,12 @@ def verify(options: Namespace) -> int:
     root = tables_folder(options)
     men = None if options.men is None else _men(options)
     with _progress(options) as progress:
-        settings = {"known": options.known, "threads": _processors(), "progress": progress}
+        settings = {
+            "sample": options.sample,
+            "known": options.known,
+            "threads": _processors(),
+            "progress": progress,
+        }
         if options.game == "morris":
             report = verify_morris(root, options.flying, men, **settings)
         else:

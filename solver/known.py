@@ -1,18 +1,21 @@
-"""Compares solved tables with what `databases/known` publishes: their counts, and their files.
+"""Compares solved tables with what is said of them: by their manifest, and by `databases/known`,
+which publishes their counts and the checksums of their files.
 
-Invariant: only what is both solved here and published is compared, and the check says how many
-positions that holds; what is published and not solved is no fault. The bytes of a file depend on
-the release of zstd that compressed it, so its checksum is compared with one of the same release.
+Invariant: checksums are those of the bytes on disk now, not what the manifest says they are. Only
+what is both solved here and published is compared, and the check says how many positions that
+holds; what is published and not solved is no fault. The bytes of a file depend on the release of
+zstd that compressed it, so its checksum is compared with one of the same release.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from databases.store import Store
+from databases.store import Store, file_sha256
 from solver.counts import (
     LascaCounts,
     MorrisCounts,
@@ -71,31 +74,61 @@ def check_lasca(root: Path, men: int) -> Check:
 
 @dataclass(frozen=True)
 class WrongFile:
-    """A file that is not byte for byte as published."""
+    """A file that is not byte for byte as it should be; `source` says so."""
 
-    table: str
+    file: Path
     found: str
-    published: str
+    wanted: str
+    source: str
 
     def __str__(self) -> str:
-        return f"{self.table} has SHA-256 {self.found}, {self.published} is published"
+        return f"{self.file} has SHA-256 {self.found}, {self.source} says {self.wanted}"
 
 
-def check_files(store: Store, name: str) -> Check:
-    """Compares the checksums in a store's manifest with the published ones of `name`.
+def file_sums(store: Store, tables: Iterable[str]) -> dict[str, str]:
+    """SHA-256 (hex) of the files of these tables as they are on disk, by table.
 
-    name: such as `morris_board`. Raises StoreAccessError.
+    Raises MissingTableError, CorruptTableError and what else opening a table raises.
+    """
+    sums = {}
+    for table in tables:
+        store.open(table).close()  # whose errors say more than those of a file
+        sums[table] = file_sha256(store.path(table))
+    return sums
+
+
+def check_manifest(store: Store, sums: Mapping[str, str]) -> Check:
+    """Compares what `file_sums` found with a store's manifest. Raises StoreAccessError."""
+    check = Check("the files are those of the manifest", "SHA-256 of every byte")
+    listed = store.checksums()
+    for table, found in sums.items():
+        with store.open(table) as opened:
+            check.positions += sum(section.entries for section in opened.sections.values())
+        path = store.path(table)
+        wanted = listed.get(path.name, "nothing of it")
+        if found != wanted:
+            check.add(WrongFile(path, found, wanted, "the manifest"))
+    return check
+
+
+def check_files(store: Store, name: str, sums: Mapping[str, str]) -> Check:
+    """Compares what `file_sums` found with the published checksums of `name`.
+
+    name: such as `morris_board`. Raises what opening a table raises.
     """
     check = Check("the files are the published ones", f"databases/known/{name}.*.sha256")
-    found = store.checksums()
-    for table, state in store.report().whole.items():
-        known = _published_checksums(f"{name}.zstd-{state.header.created_by['zstd']}.sha256")
-        file = store.path(table).name
-        if file not in known:
+    for table, found in sums.items():
+        with store.open(table) as opened:
+            release = opened.header.created_by.get("zstd")
+            positions = sum(section.entries for section in opened.sections.values())
+        source = f"{name}.zstd-{release}.sha256"
+        path = store.path(table)
+        known = _published_checksums(source)
+        if path.name not in known:
             continue
-        check.positions += state.entries
-        if found[file] != known[file]:
-            check.add(WrongFile(file, found[file], known[file]))
+        check.positions += positions
+        if found != known[path.name]:
+            check.add(WrongFile(path, found, known[path.name], source))
     return check
 
 

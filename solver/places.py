@@ -85,4 +85,7 @@ def _lasca_at(place: str) -> Any:
     if match is None:
         raise UsageError(f"{place!r} is no place; expected one like 'w2b1-W1B0-c3 4711'")
     *numbers, index = (int(number) for number in match.groups())
-    return LascaClass(*numbers).unrank(index)
+    of = LascaClass(*numbers)
+    if not of.columns:
+        raise UsageError(f"a position has one column at least, {of.name} has none")
+    return of.unrank(index)

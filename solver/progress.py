@@ -12,6 +12,9 @@ from typing import TextIO
 
 from tqdm import tqdm
 
+from solver.errors import ResourceError
+from solver.streams import discard
+
 
 class Progress:
     """The progress of one job. Methods may be called from the thread that made it only.
@@ -46,10 +49,17 @@ class Progress:
             self._bar.update(positions)
 
     def line(self, text: str) -> None:
-        """One line that stays, such as a finished level."""
+        """One line that stays, such as a finished level. ResourceError if the log can't take it."""
         if self._log is not None:
-            self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
-            self._log.flush()
+            try:
+                self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+                self._log.flush()
+            except OSError as error:
+                name = self._log.name
+                discard(self._log)
+                raise ResourceError(
+                    f"{name}: the log cannot be written: {error.strerror}"
+                ) from error
         if self._shows_lines:
             print(text, file=sys.stderr, flush=True)
 

@@ -117,7 +117,7 @@ def run_checks(
     work = [(list(_stretches(*named, sample)), make) for *named, make in sections]
     progress.begin(sum(end - first for stretches, _ in work for first, end in stretches), "verify")
     try:
-        with ThreadPoolExecutor(threads) as pool:
+        with workers(threads) as pool:
             for stretches, make in work:
                 subject = make()
                 found = pool.map(subject.check, *zip(*stretches, strict=True))
@@ -145,6 +145,17 @@ def _stretches(name: str, entries: int, sample: int | None) -> Iterator[tuple[in
 
 
 @contextmanager
+def workers(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads for a check; what they have not begun when an error ends it, they never begin."""
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
 def opened(store: Store, table: str, section: str, entries: int) -> Iterator[TableFile]:
     """The open table.
 
@@ -152,10 +163,15 @@ def opened(store: Store, table: str, section: str, entries: int) -> Iterator[Tab
     another number of entries.
     """
     with store.open(table) as file:
-        info = file.sections.get(section)
-        if info is None or info.entries != entries:
-            found = "missing" if info is None else f"{info.entries} entries long"
-            raise CorruptTableError(
-                file.path, f"section {section}", f"it is {found}, not {entries} entries long"
-            )
+        require_section(file, section, entries)
         yield file
+
+
+def require_section(file: TableFile, section: str, entries: int) -> None:
+    """Raises CorruptTableError unless a table has this section with so many entries."""
+    info = file.sections.get(section)
+    if info is None or info.entries != entries:
+        found = "missing" if info is None else f"{info.entries} entries long"
+        raise CorruptTableError(
+            file.path, f"section {section}", f"it is {found}, not {entries} entries long"
+        )

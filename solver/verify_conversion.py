@@ -78,13 +78,14 @@ def check_distances(
     flying = str(store.family.rules["flying"])
     how = "all wins" if sample is None else f"the wins among samples of {sample:,} of each subspace"
     check = Check("distances to conversion are those that the moves give", how)
-    sources = flying, Values(store, memory, threads), distances
     chosen = [side for side in sides(MOST) if side.table in tables]
-    sections = [
-        (side.table + side.section, side.size, partial(Subject.of, side, *sources))
-        for side in chosen
-    ]
-    run_checks([check], sections, sample=sample, threads=threads, progress=progress)
+    with Values(store, memory, threads, whole=sample is None) as values:
+        sources = flying, values, distances
+        sections = [
+            (side.table + side.section, side.size, partial(Subject.of, side, *sources))
+            for side in chosen
+        ]
+        run_checks([check], sections, sample=sample, threads=threads, progress=progress)
     return check
 
 
@@ -106,8 +107,16 @@ class Subject(NamedTuple):
         known = numbering(MOST)
         found = np.empty((end - first, 3), np.int64)
         slides = np.empty((3, MOST_SLIDES), np.int64)
-        both = half_of(self.here), half_of(self.there)
-        count = _check(first, end, known.orbit, known.order, *both, self.entries, slides, found)
+        runs = self.here, self.there
+        pages = [run.pages() for run in runs]
+        both = [half_of(*of_run) for of_run in zip(runs, pages, strict=True)]
+        unread = True
+        while unread:
+            count = _check(first, end, known.orbit, known.order, *both, self.entries, slides, found)
+            # Where a value was not there, what was found means nothing.
+            unread = any(
+                [run.source.fetch(run.held, marks) for run, marks in zip(runs, pages, strict=True)]
+            )
         return ([tuple(fault) for fault in found[:count].tolist()],)
 
     def fault(self, index: int, stored: int, derived: int) -> Fault:
@@ -121,7 +130,9 @@ def _slides(orbit, order, half, index, listed):
     """Lists in int64[MOST_SLIDES] where the quiet slides of an entry lead; how many there are, or
     -1 if a conversion wins at once."""
     mover, other = masks_of(half, index)
-    best, count = derive(orbit, order, half[2], half[3], half[4], half[5], mover, other, listed)
+    best, count = derive(
+        orbit, order, half[2], half[3], half[4], half[5], half[6], mover, other, listed
+    )
     return np.int64(-1) if best == 1 else np.int64(count)
 
 
@@ -168,7 +179,7 @@ def _nearest(orbit, order, here, there, entries, count, bound, slides):
     nearest = bound
     for i in range(count):
         reply = slides[0, i]
-        if code_at(there[5][0], reply) == LOSS:
+        if code_at(there[5][0], there[6][0], reply) == LOSS:
             far = _of_loss(orbit, order, here, there, entries, reply, nearest - 1, slides[1:])
             nearest = min(nearest, 1 + far)
     return nearest
@@ -184,7 +195,7 @@ def _check(first, end, orbit, order, here, there, entries, slides, found):
     """
     wrong = 0
     for index in range(first, end):
-        if code_at(here[5][0], index) != WIN:
+        if code_at(here[5][0], here[6][0], index) != WIN:
             continue
         count = _slides(orbit, order, here, index, slides[0])
         if count == -1:

@@ -10,7 +10,6 @@ come out with the values, and are compared where there are tables of them.
 from __future__ import annotations
 
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,7 +31,7 @@ from solver.morris_game import (
 )
 from solver.progress import Progress
 from solver.retrograde import DRAW, LOSS, WIN
-from solver.verification import Check, Fault, opened
+from solver.verification import Check, Fault, opened, workers
 
 _NAMED = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -64,7 +63,7 @@ def check_fixpoint(
         (fitting if job.memory(subspace) <= memory // threads else large).append(subspace)
     progress.begin(sum(_size(subspace) for subspace in fitting), "solve again")
     try:
-        with ThreadPoolExecutor(threads) as pool:
+        with workers(threads) as pool:
             for subspace, found in zip(fitting, pool.map(job.solve_again, fitting), strict=True):
                 for check, of_check in zip(checks, found, strict=False):
                     check.positions += of_check.positions

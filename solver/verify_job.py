@@ -1,13 +1,14 @@
 """Which checks a verification makes, of all that is solved or of as much of it as is asked for.
 
 Invariant: every table of the selection is looked at by the checks of its game; position by position
-where it is small, else at samples of each subspace, and the report says which. Units of morris too
-large for the plain engine get samples of forward proofs instead.
+where it is small and no samples are asked for, else at samples of each subspace, and the report
+says which. Units of morris too large for the plain engine get samples of forward proofs instead.
+Where every position is looked at, so is every byte of the files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -21,18 +22,18 @@ from databases.catalog import (
 from databases.store import Store
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import LOSING_TOTAL, MOST_MEN
-from solver.known import check_files
+from solver.known import check_files, check_manifest, file_sums
 from solver.known import check_lasca as known_lasca
 from solver.known import check_morris as known_morris
 from solver.known import check_morris_distances as known_distances
-from solver.morris_job import level_positions, units
+from solver.morris_job import level_positions, table_names, units
 from solver.progress import Progress
 from solver.status import lasca_classes, morris_levels
-from solver.verification import Report
+from solver.verification import Check, Report
 from solver.verify_conversion import check_distances, check_whole
 from solver.verify_fixpoint import check_fixpoint
 from solver.verify_lasca import VerifiedClass, check_lasca, classes_by_men, officer_classes
-from solver.verify_morris import check_values
+from solver.verify_morris import check_values, sides
 from solver.verify_proof import check_proofs
 
 WHOLE_CHECK = 2_000_000_000
@@ -47,14 +48,28 @@ DISTANCE_SAMPLE = 20_000
 SOLVED_AGAIN = 200_000_000
 """The most positions of morris that are solved again by the plain engine."""
 
+PROOFS = 20
+"""Forward proofs in a subspace of morris."""
+
+_PROOF_SHARE = 500  # positions of a sample for which there is one proof
+
 
 def verify_morris(
-    root: Path, flying: str, men: int | None, *, known: bool, threads: int, progress: Progress
+    root: Path,
+    flying: str,
+    men: int | None,
+    *,
+    sample: int | None = None,
+    known: bool,
+    threads: int,
+    progress: Progress,
 ) -> Report:
     """Verifies the units up to `men` men a side, or if None all that are solved.
 
-    known: also compare with the published counts. Raises MissingTableError, CorruptTableError and
-    what else the tables raise.
+    sample: positions to look at in each subspace; solving again and forward proofs are bounded
+    likewise. None for all, or SAMPLE of each where there are too many. known: also compare with the
+    published counts and checksums. Raises MissingTableError, CorruptTableError and what else the
+    tables raise.
     """
     store = Store(root, morris_family(flying))
     distances = Store(root, morris_dtc_family(flying))
@@ -62,14 +77,23 @@ def verify_morris(
         whole = store.report().whole.keys()
         tiers = {n: morris_levels(n, n) for n in range(LOSING_TOTAL + 1, MOST_MEN + 1)}
         men = _reached(tiers, whole) or LOSING_TOTAL + 1
-    sample = None if _positions(men) <= WHOLE_CHECK else SAMPLE
+    bounded = sample is not None
+    solved_again, proofs = SOLVED_AGAIN, PROOFS
+    if sample is not None:
+        solved_again = min(SOLVED_AGAIN, sample * len(sides(men)))
+        proofs = min(PROOFS, -(-sample // _PROOF_SHARE))
+    elif _positions(men) > WHOLE_CHECK:
+        sample = SAMPLE
     report = Report(check_values(store, men, sample=sample, threads=threads, progress=progress))
-    again = max(n for n in range(LOSING_TOTAL + 1, men + 1) if _positions(n) <= SOLVED_AGAIN)
+    fitting = (n for n in range(LOSING_TOTAL + 1, men + 1) if _positions(n) <= solved_again)
+    again = max(fitting, default=LOSING_TOTAL)
     tables = _tables_there(distances, men)
-    solved_again, large = check_fixpoint(
-        store, again, distances=distances if tables else None, threads=threads, progress=progress
-    )
-    report.checks += solved_again
+    work = {"threads": threads, "progress": progress}
+    large = []
+    if again > LOSING_TOTAL:
+        compared = distances if tables else None
+        checks, large = check_fixpoint(store, again, distances=compared, **work)
+        report.checks += checks
     large += [
         subspace
         for r, c in units(men)
@@ -79,23 +103,32 @@ def verify_morris(
     ]
     if large:
         sections = [(subspace.stem, subspace.section) for subspace in large]
-        report.checks.append(check_proofs(store, sections, progress=progress))
+        report.checks.append(check_proofs(store, sections, sample=proofs, **work))
+    report.checks += _file_checks(
+        store, table_names(men), bounded, f"morris_{flying}" if known else None
+    )
     if tables:
-        work = {"threads": threads, "progress": progress}
-        report.checks.append(check_whole(distances, tables, **work))
-        settings = {"sample": DISTANCE_SAMPLE, **work}
-        report.checks.append(check_distances(store, distances, tables, **settings))
+        if not bounded:
+            report.checks.append(check_whole(distances, tables, **work))
+        of_each = min(DISTANCE_SAMPLE, sample or DISTANCE_SAMPLE)
+        report.checks.append(check_distances(store, distances, tables, sample=of_each, **work))
     if known:
         report.checks.append(known_morris(root, flying, men))
-        report.checks.append(check_files(store, f"morris_{flying}"))
     if known and tables:
         report.checks.append(known_distances(root, flying, men))
-        report.checks.append(check_files(distances, f"morris_{flying}_dtc"))
+        sums = file_sums(distances, tables)
+        report.checks.append(check_files(distances, f"morris_{flying}_dtc", sums))
     return report
 
 
 def verify_lasca(
-    root: Path, men: int | None, *, known: bool, threads: int, progress: Progress
+    root: Path,
+    men: int | None,
+    *,
+    sample: int | None = None,
+    known: bool,
+    threads: int,
+    progress: Progress,
 ) -> Report:
     """Verifies the classes up to `men` men, or if None all that are solved, as `verify_morris`."""
     store = Store(root, lasca_family())
@@ -109,11 +142,28 @@ def verify_lasca(
         if not (men or columns):
             men = 2  # to be told what is missing
     selected += classes_by_men(men)
-    sample = None if sum(one.size for one in selected) <= WHOLE_CHECK else SAMPLE
+    bounded = sample is not None
+    if sample is None and sum(one.size for one in selected) > WHOLE_CHECK:
+        sample = SAMPLE
     checks = check_lasca(store, selected, sample=sample, threads=threads, progress=progress)
+    names = [one.table for one in selected]
+    checks += _file_checks(store, names, bounded, "lasca" if known else None)
     if known:
         checks.append(known_lasca(root, men))
     return Report(checks)
+
+
+def _file_checks(
+    store: Store, tables: Sequence[str], bounded: bool, published: str | None
+) -> list[Check]:
+    """The checks of whole files; `bounded`: only if they are to be compared with published ones."""
+    if bounded and published is None:
+        return []
+    sums = file_sums(store, tables)
+    checks = [check_manifest(store, sums)]
+    if published is not None:
+        checks.append(check_files(store, published, sums))
+    return checks
 
 
 def _reached(tiers: dict[int, list[str]], whole: Collection[str]) -> int:

@@ -11,19 +11,22 @@ circle of slides. `verify_fixpoint.py` looks at that.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from math import comb
+from mmap import mmap
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from databases.cache import OpenFiles
 from databases.store import Store
 from solver.progress import Progress
-from solver.verification import Check, Fault, opened, run_checks
+from solver.verification import Check, Fault, require_section, run_checks
 
 # The order in which databases/FORMAT.md numbers the points.
 _OUTER = ("a7", "d7", "g7", "g4", "g1", "d1", "a1", "a4")
@@ -45,7 +48,14 @@ _HAND = 1 << _COUNT  # as the point that a placed man comes from
 _NOBODY = 1 << _COUNT  # as the man that a quiet move takes
 
 DRAW, WIN, LOSS = 0, 1, 2  # as packed here: bit 0 of a win, bit 1 of a loss
+UNREAD = 4  # in place of a value that is still to be read
 _NAMED = ("draw", "win", "loss", "win and loss at once")
+
+# The values of a section are read a page at a time where only some are looked at.
+_PAGE_BITS = 17
+_PAGE = 1 << _PAGE_BITS  # as many entries as a block has
+_ABSENT, _WANTED, _PRESENT = 0, 1, 2  # what a page is
+_MOST_OPEN_FILES = 64
 
 
 def _lines(at: dict[tuple[int, int], int]) -> Iterator[list[int]]:
@@ -215,27 +225,100 @@ class Side(NamedTuple):
         return flying != "off" and few == 3 and (in_hand == 0 or flying == "total")
 
 
-class Values:
-    """Values of sections, four to a byte, as many in memory as fit."""
+class Held(NamedTuple):
+    """The values of a section as far as they are in memory.
 
-    def __init__(self, store: Store, memory: int, threads: int) -> None:
+    codes: uint8[...], value i (DRAW, WIN, LOSS) is bits 2 * (i % 4) and up of byte i // 4. pages:
+    uint8[...], of each _PAGE entries whether they are there, _PRESENT or _ABSENT.
+    """
+
+    side: Side | None
+    codes: np.ndarray
+    pages: np.ndarray
+
+
+_NO_VALUES = Held(None, np.empty(0, np.uint8), np.empty(0, np.uint8))
+
+
+def _untouched(size: int) -> np.ndarray:
+    """uint8[size], zeros, of which only what is written to takes memory.
+
+    numpy's own zeros are not: they may lie in memory that was used before.
+    """
+    return np.frombuffer(mmap(-1, size), np.uint8)
+
+
+class Values:
+    """Values of sections, four to a byte, as many in memory as fit; for several threads.
+
+    whole: sections are read as a whole; else only the pages that are looked at, see `fetch`.
+    memory: bytes of values held, though at least those of the sections in use. threads: that read.
+    To be closed, or used in a `with`.
+    """
+
+    def __init__(self, store: Store, memory: int, threads: int, *, whole: bool) -> None:
         self._store = store
         self._room = memory
         self._threads = threads
-        self._held: OrderedDict[Side, np.ndarray] = OrderedDict()
+        self._whole = whole
+        self._files = OpenFiles(_MOST_OPEN_FILES)
+        self._held: OrderedDict[Side, Held] = OrderedDict()
+        self._pages = 0  # of those held
+        self._lock = threading.Lock()
 
-    def of(self, side: Side) -> np.ndarray:
-        """uint8[...]: value i (DRAW, WIN, LOSS) is bits 2 * (i % 4) and up of byte i // 4."""
-        if side not in self._held:
-            with opened(self._store, side.table, side.section, side.size) as table:
-                win, loss = table.planes(side.section, self._threads)
-            codes = np.empty(2 * len(win), np.uint8)
-            _interleave(win, loss, codes)
-            self._held[side] = codes
-            while sum(map(len, self._held.values())) > self._room and len(self._held) > 1:
-                self._held.popitem(last=False)
-        self._held.move_to_end(side)
-        return self._held[side]
+    def __enter__(self) -> Values:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._files.close()
+
+    def of(self, side: Side) -> Held:
+        """The values of a subspace. Raises MissingTableError, CorruptTableError and the like."""
+        with self._lock:
+            if side not in self._held:
+                pages = np.full(-(-side.size // _PAGE), _ABSENT, np.uint8)
+                held = Held(side, _untouched(-(-side.size // 8) * 2), pages)
+                self._read(held, (0, side.size if self._whole else 0))
+                self._held[side] = held
+                self._make_room(np.count_nonzero(pages))
+            self._held.move_to_end(side)
+            return self._held[side]
+
+    def fetch(self, held: Sequence[Held], pages: Sequence[np.ndarray]) -> bool:
+        """Reads what a kernel found _ABSENT and made _WANTED in these copies of the pages.
+
+        Returns whether there was any such page; then the kernel has to run again.
+        """
+        wanted = False
+        for one, marks in zip(held, pages, strict=True):
+            for page in np.flatnonzero(marks == _WANTED).tolist():
+                with self._lock:
+                    if one.pages[page] != _PRESENT:
+                        self._read(one, (page * _PAGE, min((page + 1) * _PAGE, one.side.size)))
+                        if self._held.get(one.side) is one:
+                            self._make_room(1)
+                marks[page] = _PRESENT
+                wanted = True
+        return wanted
+
+    def _read(self, held: Held, span: tuple[int, int]) -> None:
+        """Reads entries span[0] .. span[1]-1, whole pages, even if none only opens the table."""
+        side, (first, end) = held.side, span
+        with self._files.use(side.table, lambda: self._store.open(side.table)) as table:
+            require_section(table, side.section, side.size)
+            win, loss = table.planes(side.section, self._threads, span=span)
+        _interleave(win, loss, held.codes[first // 4 :])
+        held.pages[first // _PAGE : -(-end // _PAGE)] = _PRESENT
+
+    def _make_room(self, pages: int) -> None:
+        """Counts so many pages more, and lets go of what was used longest ago if it is too much.
+
+        Whoever still uses what goes keeps it.
+        """
+        self._pages += pages
+        while self._pages * _PAGE // 4 > self._room and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            self._pages -= np.count_nonzero(dropped.pages)
 
 
 def sides(men: int) -> list[Side]:
@@ -274,12 +357,12 @@ def check_values(
         Check("every value is the best that its moves give", how),
         Check("positions equal by symmetry have equal values", how),
     ]
-    values = Values(store, memory, threads)
-    sections = [
-        (side.table + side.section, side.size, partial(Run.of, side, flying, values))
-        for side in sides(men)
-    ]
-    run_checks(checks, sections, sample=sample, threads=threads, progress=progress)
+    with Values(store, memory, threads, whole=sample is None) as values:
+        sections = [
+            (side.table + side.section, side.size, partial(Run.of, side, flying, values))
+            for side in sides(men)
+        ]
+        run_checks(checks, sections, sample=sample, threads=threads, progress=progress)
     return checks
 
 
@@ -291,7 +374,8 @@ class Run(NamedTuple):
     rows: tuple[bool, bool, bool]  # whether the mover is R: here, after a move, after a capture
     sizes: tuple[int, int, int, int, int]  # columns of the five subspaces below
     columns: np.ndarray  # uint32, the sets of C's men, numbered by the points R leaves free
-    values: tuple[np.ndarray, ...]  # here; after placement, slide, capturing placement, slide
+    held: tuple[Held, ...]  # here; after placement, slide, capturing placement, slide
+    source: Values
 
     @classmethod
     def of(cls, side: Side, flying: str, values: Values) -> Run:
@@ -314,27 +398,46 @@ class Run(NamedTuple):
             ),
             tuple(target.columns if target else 0 for target in targets),
             _sets(_COUNT - side.row_board, side.column_board),
-            tuple(values.of(t) if t else np.empty(0, np.uint8) for t in targets),
+            tuple(values.of(target) if target else _NO_VALUES for target in targets),
+            values,
         )
+
+    @property
+    def values(self) -> tuple[np.ndarray, ...]:
+        """The codes of `held`."""
+        return tuple(held.codes for held in self.held)
+
+    def pages(self) -> tuple[np.ndarray, ...]:
+        """Which pages of `held` are there: copies in which a kernel marks those that it wants.
+
+        Taken before a kernel runs, so that it sees no page that another thread is just reading.
+        """
+        return tuple(held.pages.copy() for held in self.held)
 
     def check(self, first: int, end: int) -> tuple[list[tuple[int, int, int]], ...]:
         """Faults among entries first..end-1: of the values, and among the copies."""
         found = np.empty((2, end - first, 3), np.int64)
         known = numbering(MOST)
-        counts = _check(
-            first,
-            end,
-            known.orbit,
-            known.order,
-            known.least[self.side.row_board],
-            self.columns,
-            self.may,
-            self.rows,
-            self.sizes,
-            self.values,
-            _NOTHING,
-            found,
-        )
+        pages = self.pages()
+        unread = True
+        while unread:
+            *counts, unread = _check(
+                first,
+                end,
+                known.orbit,
+                known.order,
+                known.least[self.side.row_board],
+                self.columns,
+                self.may,
+                self.rows,
+                self.sizes,
+                self.values,
+                pages,
+                _NOTHING,
+                found,
+            )
+            if unread:
+                self.source.fetch(self.held, pages)
         return tuple(
             [tuple(fault) for fault in part[:count].tolist()]
             for part, count in zip(found, counts, strict=True)
@@ -342,7 +445,10 @@ class Run(NamedTuple):
 
     def stored(self, index: int) -> int:
         """The value of an entry: DRAW, WIN or LOSS."""
-        return int(code_at(self.values[0], index))
+        pages = np.full_like(self.held[0].pages, _ABSENT)
+        pages[index // _PAGE] = _WANTED
+        self.source.fetch(self.held[:1], [pages])
+        return int(self.held[0].codes[index // 4]) >> 2 * (index % 4) & 3
 
     def fault(self, index: int, stored: int, derived: int) -> Fault:
         side = self.side
@@ -430,9 +536,13 @@ def _interleave(win, loss, codes):
 
 
 @kernel
-def code_at(codes, index):
-    """Value `index` of codes as Values packs them."""
-    return codes[index >> 2] >> 2 * (index & 3) & 3
+def code_at(codes, pages, index):
+    """Value `index` of codes as in Held, or UNREAD if its page is not there; then marks that."""
+    page = index >> _PAGE_BITS
+    if pages[page] != _PRESENT:
+        pages[page] = _WANTED
+        return np.int64(UNREAD)
+    return np.int64(codes[index >> 2] >> 2 * (index & 3) & 3)
 
 
 @kernel
@@ -483,14 +593,16 @@ def _takeable(men):
 
 
 @kernel
-def derive(orbit, order, may, rows, sizes, values, mover, other, quiet):
+def derive(orbit, order, may, rows, sizes, values, pages, mover, other, quiet):
     """The value of a position to its mover, from the values after each move: 1, 0 or -1.
 
-    orbit, order: as in Numbering; may, rows, sizes, values: as in Run; mover, other: the men's
-    masks, int64. quiet: empty, or int64[as many as there may be] that receives where quiet slides
-    lead, which then don't count for the value. Returns the value and how many were listed.
+    orbit, order: as in Numbering; may, rows, sizes, values, pages: as in Run; mover, other: the
+    men's masks, int64. quiet: empty, or int64[as many as there may be] that receives where quiet
+    slides lead, which then don't count for the value. Returns the value, UNREAD where one is needed
+    that is not there, and how many were listed.
     """
     listed = 0
+    unread = False
     in_hand, flies, capture_wins = may
     takeable = _takeable(other)
     best = -1  # also if there is no move: the mover has lost
@@ -528,24 +640,27 @@ def derive(orbit, order, may, rows, sizes, values, mover, other, quiet):
                     quiet[listed] = at
                     listed += 1
                     continue
-                code = code_at(values[1 + leads], at)
+                code = code_at(values[1 + leads], pages[1 + leads], at)
                 if code == LOSS:
                     return 1, listed
                 if code == DRAW:
                     best = 0
-    return best, listed
+                elif code == UNREAD:
+                    unread = True
+    return UNREAD if unread else best, listed
 
 
 @kernel
-def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, quiet, found):
+def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, pages, quiet, found):
     """Checks the values first..end-1 of a subspace; arguments as in Run and Numbering.
 
     least uint32[rows]: their masks; quiet: int64[0]. Writes (index, stored, derived) codes to found
     int64[2, n, 3]: values that are not what the moves give, and values that differ from a copy's.
-    Returns how many of each.
+    Returns how many of each, and whether a value was needed that is not there.
     """
     wrong = 0
     unlike = 0
+    unread = False
     last_row = -1
     fixing = 0
     row_men = 0
@@ -560,11 +675,13 @@ def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, q
                 if _image(symmetry, row_men) == row_men:
                     fixing |= 1 << symmetry
         column_men = stretched(number, row_men)
-        stored = np.int64(code_at(values[0], index))
+        stored = code_at(values[0], pages[0], index)
         mover, other = (row_men, column_men) if rows[0] else (column_men, row_men)
-        gain, _ = derive(orbit, order, may, rows, sizes, values, mover, other, quiet)
+        gain, _ = derive(orbit, order, may, rows, sizes, values, pages, mover, other, quiet)
         derived = WIN if gain == 1 else DRAW if gain == 0 else LOSS
-        if stored != derived:
+        if stored == UNREAD or gain == UNREAD:
+            unread = True
+        elif stored != derived:
             found[0, wrong, 0], found[0, wrong, 1], found[0, wrong, 2] = index, stored, derived
             wrong += 1
         if fixing & (fixing - 1) == 0:  # the identity alone
@@ -572,8 +689,10 @@ def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, q
         for symmetry in range(_SYMMETRIES):
             if fixing >> symmetry & 1:
                 copy = _squeezed(_image(symmetry, column_men), row_men)
-                code = np.int64(code_at(values[0], row * columns.size + order[copy]))
-                if code != stored:
+                code = code_at(values[0], pages[0], row * columns.size + order[copy])
+                if code == UNREAD:
+                    unread = True
+                elif code != stored:
                     found[1, unlike, 0], found[1, unlike, 1], found[1, unlike, 2] = (
                         index,
                         stored,
@@ -581,4 +700,4 @@ def _check(first, end, orbit, order, least, columns, may, rows, sizes, values, q
                     )
                     unlike += 1
                     break
-    return wrong, unlike
+    return wrong, unlike, unread

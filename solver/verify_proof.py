@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from databases.store import Store
 from solver.progress import Progress
-from solver.verification import Check
+from solver.verification import Check, workers
 from solver.verify_morris import (
     ALL_POINTS,
     DRAW,
@@ -27,8 +27,10 @@ from solver.verify_morris import (
     MOST,
     MOST_SLIDES,
     NEAR,
+    UNREAD,
     WIN,
     Run,
+    Side,
     Values,
     code_at,
     derive,
@@ -44,10 +46,11 @@ BOUND = 200_000
 
 # How many winning slides of a won position are followed: few first, for a small search.
 _WIDTHS = (1, 3, MOST_SLIDES)
-_TRIES = 50  # entries drawn for each win or loss wanted; the others may be draws
+_TRIES = 50  # entries drawn near one place in search of a win or loss; they may be draws
+_NEARBY = 1 << 16  # entries that are drawn from near a place
 _EDGES = 8  # slides kept for each position that may be looked at
 
-_PROVED, _REFUTED, _UNDECIDED = 1, 0, -1
+_PROVED, _REFUTED, _UNDECIDED, _WAITING = 1, 0, -1, -2
 _NONE = -1
 _UNSEEN = -1  # as the number of replies that must be proved
 
@@ -59,13 +62,15 @@ def check_proofs(
     sample: int = 20,
     bound: int = BOUND,
     memory: int = 1 << 30,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Check:
     """Searches for proofs of wins and losses of some sections, given as (table, section).
 
     sample: how many entries of each section, drawn at random; fewer where wins and losses are rare.
     bound: positions looked at for one of them; beyond, it counts as undecided. memory: bytes of
-    values held at a time, though at least those that one class needs.
+    values held at a time, though at least those that one class needs. threads: sections looked at
+    at once.
     Raises MissingTableError, CorruptTableError and what else the store's tables raise.
     """
     progress = progress or Progress(quiet=True)
@@ -75,31 +80,53 @@ def check_proofs(
     )
     by_name = {(side.table, side.section): side for side in sides(MOST)}
     chosen = [by_name[name] for name in sections]
-    values = Values(store, memory, 1)
-    flying = str(store.family.rules["flying"])
-    work = _Work.of(bound)
     progress.begin(sample * len(chosen), "prove")
     try:
-        for side in chosen:
-            runs = (Run.of(side, flying, values), Run.of(side.opponent, flying, values))
-            for index in _drawn(runs[0], sample):
-                check.positions += 1
-                proved = prove(runs, index, work)
-                if proved is None:
-                    check.undecided += 1
-                elif not proved:
-                    check.add(runs[0].fault(index, runs[0].stored(index), DRAW))
-            progress.advance(sample)
+        with Values(store, memory, 1, whole=False) as values, workers(threads) as pool:
+            flying = str(store.family.rules["flying"])
+            prove_some = partial(_prove_some, flying, values, sample, bound)
+            for found in pool.map(prove_some, chosen):
+                check.positions += found.positions
+                check.undecided += found.undecided
+                for fault in found.examples:
+                    check.add(fault)
+                progress.advance(sample)
     finally:
         progress.end()
     return check
 
 
+def _prove_some(flying: str, values: Values, sample: int, bound: int, side: Side) -> Check:
+    """A check of one section; `examples` holds all its faults."""
+    found = Check("", "")
+    runs = (Run.of(side, flying, values), Run.of(side.opponent, flying, values))
+    work = _Work.of(bound)
+    for index in _drawn(runs[0], sample):
+        found.positions += 1
+        proved = prove(runs, index, work)
+        if proved is None:
+            found.undecided += 1
+        elif not proved:
+            found.examples.append(runs[0].fault(index, runs[0].stored(index), DRAW))
+    return found
+
+
 def _drawn(run: Run, sample: int) -> Iterator[int]:
-    """Up to `sample` different entries that are won or lost; the same in each run."""
+    """Up to `sample` different entries that are won or lost; the same in each run.
+
+    One is looked for near each of so many places, since a page must be read for each.
+    """
     chance = random.Random(run.side.table + run.side.section)
-    places = chance.sample(range(run.side.size), min(run.side.size, _TRIES * sample))
-    return islice((place for place in places if run.stored(place) != DRAW), sample)
+    size = run.side.size
+    seen: set[int] = set()
+    for _ in range(sample):
+        near = chance.randrange(size) // _NEARBY * _NEARBY
+        for _ in range(_TRIES):
+            index = chance.randrange(near, min(size, near + _NEARBY))
+            if index not in seen and run.stored(index) != DRAW:
+                seen.add(index)
+                yield index
+                break
 
 
 class _Work(NamedTuple):
@@ -109,7 +136,8 @@ class _Work(NamedTuple):
     positions by hash, or _NONE. missing int64[n]: replies that must be proved before the position
     is. last int64[n]: the slide entered last that leads to the position; before int64[m]: the one
     entered before a slide; source int64[m]: where it comes from. proved int64[n]. slides int64[2,
-    MOST_SLIDES].
+    MOST_SLIDES]. state int64[4]: positions that were looked at and that were found, slides entered,
+    and whether no slide was left out.
     """
 
     places: np.ndarray
@@ -120,6 +148,7 @@ class _Work(NamedTuple):
     source: np.ndarray
     proved: np.ndarray
     slides: np.ndarray
+    state: np.ndarray
 
     @classmethod
     def of(cls, bound: int) -> _Work:
@@ -133,14 +162,15 @@ class _Work(NamedTuple):
             np.empty(edges, np.int64),
             np.empty(bound, np.int64),
             np.empty((2, MOST_SLIDES), np.int64),
+            np.empty(4, np.int64),
         )
 
 
-def half_of(run: Run) -> tuple:
+def half_of(run: Run, pages: tuple[np.ndarray, ...]) -> tuple:
     """What kernels need to know of a subspace: (least masks of its rows, and of Run columns, may,
-    rows, sizes, values)."""
+    rows, sizes, values, and a copy of its pages)."""
     least = numbering(MOST).least[run.side.row_board]
-    return least, run.columns, run.may, run.rows, run.sizes, run.values
+    return least, run.columns, run.may, run.rows, run.sizes, run.values, pages
 
 
 def prove(runs: Sequence[Run], index: int, work: _Work) -> bool | None:
@@ -150,10 +180,17 @@ def prove(runs: Sequence[Run], index: int, work: _Work) -> bool | None:
     None when the positions that `work` has room for did not tell.
     """
     known = numbering(MOST)
-    both = tuple(half_of(run) for run in runs)
+    pages = [run.pages() for run in runs]
+    both = tuple(half_of(*of_run) for of_run in zip(runs, pages, strict=True))
     turns = int(runs[0].side != runs[1].side)
     for width in _WIDTHS:
-        found = _search(index, turns, width, known.orbit, known.order, both, work)
+        _begin(index, work)
+        while True:
+            found = _search(turns, width, known.orbit, known.order, both, work)
+            if found != _WAITING:
+                break
+            for run, of_run in zip(runs, pages, strict=True):
+                run.source.fetch(run.held, of_run)
         if found != _UNDECIDED:
             return bool(found == _PROVED)
     return None
@@ -215,7 +252,7 @@ def _keep_replies(half, slides, count, wanted, width):
     narrowed = False
     for i in range(count):
         reply = slides[0, i]
-        if code_at(half[5][0], reply) != wanted:
+        if code_at(half[5][0], half[6][0], reply) != wanted:
             continue
         freedom = _freedom(half, reply)
         # Sorted by insertion: the freest stands last.
@@ -241,34 +278,56 @@ def _keep_replies(half, slides, count, wanted, width):
 
 
 @kernel
-def _search(root, turns, width, orbit, order, both, work):
-    """Looks for a proof of entry `root` of both[0]: _PROVED, _REFUTED or _UNDECIDED.
+def _begin(root, work):
+    """Enters the position that is to be proved, entry `root` of the first subspace."""
+    for slot in range(work.table.size):
+        work.table[slot] = _NONE
+    _enter(2 * root, np.int64(0), work)
+    work.missing[0] = _UNSEEN
+    work.state[0], work.state[1], work.state[2], work.state[3] = 0, 1, 0, 1
 
-    turns: 1 where slides lead from one of `both` to the other, 0 where they stay in the first.
+
+@kernel
+def _is_unread(half, slides, count):
+    """Whether one of the first `count` entries of a half is not there; marks all that are not."""
+    unread = False
+    for i in range(count):
+        if code_at(half[5][0], half[6][0], slides[0, i]) == UNREAD:
+            unread = True
+    return unread
+
+
+@kernel
+def _search(turns, width, orbit, order, both, work):
+    """Looks for a proof of the position entered: _PROVED, _REFUTED or _UNDECIDED.
+
+    _WAITING if values are needed that are not there; once they are, it can be called again and goes
+    on. turns: 1 where slides lead from one of `both` to the other, 0 where they stay in the first.
     width: slides of a won position that are followed. orbit, order: as in Numbering; both: of each
     subspace what `half_of` gives; work: as _Work says.
     """
-    for slot in range(work.table.size):
-        work.table[slot] = _NONE
-    _, used = _enter(2 * root, np.int64(0), work)
-    work.missing[0] = _UNSEEN
-    edges = np.int64(0)
-    complete = True
     slides = work.slides
-    seen = np.int64(0)
+    seen, used, edges = work.state[0], work.state[1], work.state[2]
+    complete = work.state[3] == 1
     while seen < used and edges + MOST_SLIDES <= work.source.size:
         place = work.places[seen]
         here, there = both[place & 1], both[(place & 1) ^ turns]
         mover, other = masks_of(here, place >> 1)
         best, count = derive(
-            orbit, order, here[2], here[3], here[4], here[5], mover, other, slides[0]
+            orbit, order, here[2], here[3], here[4], here[5], here[6], mover, other, slides[0]
         )
-        won = code_at(here[5][0], place >> 1) == WIN
-        if won and best == 1:
+        stored = code_at(here[5][0], here[6][0], place >> 1)
+        won = stored == WIN
+        decided = won and best == 1
+        if stored == UNREAD or best == UNREAD or (not decided and _is_unread(there, slides, count)):
+            work.state[0], work.state[1], work.state[2] = seen, used, edges
+            work.state[3] = np.int64(complete)
+            return _WAITING
+        if decided:
             kept = 0
         else:
             for i in range(count):
-                if not won and code_at(there[5][0], slides[0, i]) != WIN:
+                if not won and code_at(there[5][0], there[6][0], slides[0, i]) != WIN:
                     return _REFUTED
             kept, narrowed = _keep_replies(
                 there, slides, count, LOSS if won else WIN, width if won else MOST_SLIDES

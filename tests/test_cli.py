@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import call
 from small_tables import distances, write_distances
 
 from databases import Section, Store, lasca_family, morris_family
@@ -25,15 +23,6 @@ from engine.morris.index import Subspace, position_at
 from solver import cli, commands
 
 DATA = Path(__file__).parent / "data"
-
-
-class Result:
-    """What one run of the command line gave."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code = code
-        self.out = out
-        self.err = err
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +41,7 @@ def lasker(
     """Runs the command line on these tables in this process."""
     monkeypatch.setenv("LASKER_TABLES", str(tables))
 
-    def run(*arguments: str) -> Result:
-        capsys.readouterr()
-        try:
-            code = cli.main(list(arguments))
-        except SystemExit as ended:
-            code = ended.code
-        return Result(code, *capsys.readouterr())
-
-    return run
+    return lambda *arguments: call(capsys, *arguments)
 
 
 BAD_INPUT = [
@@ -97,11 +78,22 @@ BAD_INPUT = [
     (["counts", "lasca", "--metric", "dtc"], 2, "--metric dtc goes with morris"),
     (["counts", "morris", "--metric", "plies"], 2, "'plies'"),
     (["verify", "morris", "--men", "11"], 2, "--men 11 is out of range for morris"),
+    (["verify", "morris", "--sample", "0"], 2, "0 is out of range"),
+    (["verify", "lasca", "--sample", "some"], 2, "'some' is no whole number"),
     (["index", "morris", "W:Wa1"], 2, "is no position"),
     (["index", "morris", "W:Wa1:Bb2,d2,f4:H1,0"], 2, "the game is over"),
     (["index", "morris", "--unrank", "r03c03k03"], 2, "is no place"),
     (["index", "morris", "--unrank", "r03c03k03 C3 99999999"], 2, "no index 99999999"),
     (["index", "lasca", "--unrank", "w1b1-W0B0-c9 0"], 2, "w1b1-W0B0-c9"),
+    (["index", "lasca", "--unrank", "w0b0-W0B0-c0 0"], 2, "one column at least"),
+    (["index", "lasca", "--unrank", "w99b99-W99B99-c99 0"], 2, "w99b99-W99B99-c99"),
+    (["index", "morris", "--unrank", "r99c99k99 C10 0"], 2, "no unit of totals 99, 99"),
+    (["index", "morris", "--unrank", "r10c10k10 C10 " + "9" * 18], 2, "no index 99"),
+    (["probe", "morris", "W:W:B:H" + "9" * 5000 + ",1"], 2, "does not give the men in hand"),
+    (["probe", "morris", "W:W:B:H\uff11\uff10,10"], 2, "does not give the men in hand"),
+    (["probe", "morris", "\udcff\udcfe"], 2, "is no side to move"),
+    (["probe", "lasca", "W:a1" + "w" * 5000], 2, "White has 5000 men"),
+    (["probe", "morris", "start", "--tables", "a" * 5000], 2, "File name too long"),
     (["perft", "morris"], 2, "depth"),
     (["perft", "morris", "-1"], 2, "-1 is out of range"),
     (["perft", "lasca", "1", "W:a7w"], 2, "far rank"),
@@ -119,6 +111,7 @@ BAD_INPUT = [
     (["solve", "lasca", "--men", "3", "--columns", "2"], 2, "go together"),
     (["solve", "lasca", "--officers", "--columns", "9"], 2, "not 9"),
     (["solve", "lasca", "--from", "W:a1w", "--max-positions", "0"], 2, "0 is out of range"),
+    (["solve", "lasca", "--from", "start", "--max-positions", "9" * 15], 2, "out of range"),
     (["solve", "lasca", "--from", "W:a7w"], 2, "far rank"),
     (["solve", "lasca", "--men", "3", "--max-positions", "9"], 2, "--max-positions"),
     (["estimate", "lasca", "--men", "12"], 2, "not 12"),
@@ -183,14 +176,28 @@ def test_common_options_stand_before_or_after_the_command(lasker: object, tmp_pa
 # Tables that are no good
 
 
-def test_a_file_in_place_of_the_folder(lasker: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("probe", "morris", "start"),
+        ("line", "lasca", "start"),
+        ("solve", "lasca", "--men", "2"),
+        ("solve", "lasca", "--from", "W:a1w g7b"),
+        ("estimate", "lasca", "--from", "start"),
+        ("counts", "morris"),
+        ("counts", "lasca"),
+        ("verify", "morris"),
+        ("verify", "lasca"),
+        ("status",),
+    ],
+)
+def test_a_file_in_place_of_the_folder(lasker: object, tmp_path: Path, command: object) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    for command in (["probe", "morris", "start"], ["solve", "lasca", "--men", "2"]):
-        result = lasker(*command, "--tables", str(file))
+    for folder in (file, file / "tables"):
+        result = lasker(*command, "--tables", str(folder))
         assert (result.code, result.out) == (2, "")
-        assert str(file) in result.err
-        assert result.err.count("\n") == 1
+        assert str(folder) in result.error
 
 
 @pytest.mark.parametrize("command", ["probe", "line"])
@@ -417,6 +424,15 @@ def test_verify(lasker: object, arguments: tuple[str, ...]) -> None:
     assert lasker("verify", arguments[0], "--quiet").out.splitlines() == unpublished
 
 
+def test_verify_by_samples(lasker: object) -> None:
+    for game, of_each in (("morris", "subspace"), ("lasca", "class")):
+        result = lasker("verify", game, "--sample", "10", "--quiet")
+        assert (result.code, result.err) == (0, "")
+        lines = result.out.splitlines()
+        assert all(f"samples of 10 of each {of_each}" in line for line in lines[:2])
+        assert not any("files" in line for line in lines)
+
+
 def test_verify_finds_a_fault(lasker: object, tables: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(tables, root)
@@ -477,16 +493,6 @@ def test_solving_from_a_position_prints_what_probe_prints(lasker: object, tmp_pa
 # Processes
 
 
-def process(*arguments: str, **settings: object) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "solver.cli", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **settings,
-    )
-
-
 def test_a_look_up_does_not_import_numba(tables: Path) -> None:
     where = str(tables)
     program = (
@@ -496,29 +502,3 @@ def test_a_look_up_does_not_import_numba(tables: Path) -> None:
         "sys.exit(code or 'numba' in sys.modules or 'tqdm' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
-
-
-def test_a_reader_that_leaves_early_is_no_error(tables: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    run = subprocess.run(
-        [sys.executable, "-m", "solver.cli", "counts", "lasca", "--tables", str(tables)],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-    )
-    os.close(writing)
-    assert (run.returncode, run.stderr) == (0, b"")
-
-
-def test_ctrl_c_stops_a_job(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    arguments = ["--tables", str(tmp_path), "--log", str(log), "--threads", "1", "--force"]
-    running = process("solve", "lasca", "--men", "5", *arguments)
-    until = time.monotonic() + 120
-    while not (log.exists() and log.read_text()) and time.monotonic() < until:
-        time.sleep(0.05)
-    running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert err.splitlines()[-1] == "lasker: interrupted"
-    assert "Traceback" not in err

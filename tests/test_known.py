@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_tables import distances, write_distances
 
-from databases import Section, Store, morris_family
+from databases import MissingTableError, Section, Store, morris_family
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS
 from solver import known
@@ -17,8 +17,10 @@ from solver.counts import MorrisDistances, as_csv, morris_distances
 from solver.known import (
     check_files,
     check_lasca,
+    check_manifest,
     check_morris,
     check_morris_distances,
+    file_sums,
     published,
 )
 
@@ -92,21 +94,42 @@ def test_files_as_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     write_level(tmp_path, {"C0": 1, "C1": 1, "C2": 1, "C3": 1})
     store = Store(tmp_path, morris_family("board"))
     asked: list[str] = []
-    sums = dict(store.checksums())
+    known_sums = dict(store.checksums())
 
     def checksums(name: str) -> dict[str, str]:
         asked.append(name)
-        return sums
+        return known_sums
 
     monkeypatch.setattr(known, "_published_checksums", checksums)
-    check = check_files(store, "morris_board")
+    sums = file_sums(store, ["r03c03k00"])
+    check = check_files(store, "morris_board", sums)
     assert (check.positions, check.faults) == (1 + 24 + 276 + 2024, 0)
     with store.open("r03c03k00") as table:
         assert asked == [f"morris_board.zstd-{table.header.created_by['zstd']}.sha256"]
-    sums["r03c03k00.wdl"] = "0" * 64
-    assert check_files(store, "morris_board").faults == 1
-    sums.clear()
-    assert (check_files(store, "morris_board").positions, check.faults) == (0, 0)
+    known_sums["r03c03k00.wdl"] = "0" * 64
+    assert check_files(store, "morris_board", sums).faults == 1
+    known_sums.clear()
+    check = check_files(store, "morris_board", sums)
+    assert (check.positions, check.faults) == (0, 0)
+    assert check_files(store, "morris_board", {}).positions == 0
+
+
+def test_checksums_are_those_of_the_bytes(tmp_path: Path) -> None:
+    """A file replaced behind the manifest's back is seen."""
+    write_level(tmp_path / "other", {"C0": 1, "C1": -1, "C2": 1, "C3": 1})
+    write_level(tmp_path, {"C0": 1, "C1": 1, "C2": 1, "C3": 1})
+    store = Store(tmp_path, morris_family("board"))
+    check = check_manifest(store, file_sums(store, ["r03c03k00"]))
+    assert (check.positions, check.faults) == (1 + 24 + 276 + 2024, 0)
+    other = Store(tmp_path / "other", store.family)
+    other.path("r03c03k00").rename(store.path("r03c03k00"))
+    check = check_manifest(store, file_sums(store, ["r03c03k00"]))
+    assert check.faults == 1
+    assert "the manifest says" in str(check.examples[0])
+    with store.lock():
+        store.discard("r03c03k00")
+    with pytest.raises(MissingTableError, match="r03c03k00"):
+        file_sums(store, ["r03c03k00"])
 
 
 def test_published_checksums_name_every_table_of_the_whole_game() -> None:

@@ -95,7 +95,7 @@ def places(draw: st.DrawFn) -> tuple[str, Subspace, int]:
     return flying, subspace, draw(st.integers(0, subspace.size - 1))
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(places())
 def test_values_and_distances_follow_from_the_moves(place: tuple[str, Subspace, int]) -> None:
     flying, subspace, index = place

@@ -252,7 +252,7 @@ def test_play_refuses_a_man_from_an_empty_hand() -> None:
         Position.parse("W:Wa1,a4,d1:Bg7:H0,3").play(Move.parse("a7"))
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(positions(), st.integers(0, 15), st.sampled_from(FLYING_OPTIONS))
 def test_moves_follow_the_symmetries(position: Position, symmetry: int, flying: str) -> None:
     rules = Rules(flying=flying)

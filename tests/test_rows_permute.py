@@ -39,7 +39,7 @@ def run(source: np.ndarray, axes: int, order: list[int], dropped: int, men: int)
     return out[8:-8]
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(pulls(), st.integers(0, 2**32 - 1))
 def test_pull(case: tuple[int, int, list[int], int], seed: int) -> None:
     axes, source_axes, order, dropped = case
@@ -47,7 +47,7 @@ def test_pull(case: tuple[int, int, list[int], int], seed: int) -> None:
     assert (bits(run(source, axes, order, dropped, 24)) == pulled(source, order, axes)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(pulls(), st.integers(0, 2), st.integers(0, 2**32 - 1))
 def test_pull_of_few_men(case: tuple[int, int, list[int], int], men: int, seed: int) -> None:
     """With few men most blocks are skipped; they hold nothing."""

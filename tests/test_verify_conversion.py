@@ -50,8 +50,8 @@ def at(stores: tuple[Store, Store], subspace: Subspace, index: int) -> list[tupl
     """The faults (index, stored, derived) that the moves show at one entry."""
     store, of_distances = stores
     (side,) = [s for s in sides(MEN) if (s.table, s.section) == (subspace.stem, subspace.section)]
-    values = Values(store, 1 << 30, 1)
-    return Subject.of(side, "board", values, of_distances).check(index, index + 1)[0]
+    with Values(store, 1 << 30, 1, whole=True) as values:
+        return Subject.of(side, "board", values, of_distances).check(index, index + 1)[0]
 
 
 @pytest.mark.parametrize("flying", FLYING_OPTIONS)
@@ -94,9 +94,12 @@ def test_the_moves_name_a_wrong_distance(tmp_path: Path) -> None:
     right = distances(MEN, "board")[level]
     index = int(np.flatnonzero(right.stored)[0])
     plies = int(right.plies[index])
-    check = by_moves(write(tmp_path, "board", changed(level, index, 77)), None, level.stem)
+    stores = write(tmp_path, "board", changed(level, index, 77))
+    check = by_moves(stores, None, level.stem)
     place = f"{level.stem} {level.section} {index}: {position_at(level, index)}"
     assert f"{place} is stored as 77, should be {plies}" in map(str, check.examples)
+    read_as_needed = by_moves(stores, 1 << 40, level.stem)
+    assert (read_as_needed.faults, read_as_needed.examples) == (check.faults, check.examples)
 
 
 def test_a_win_that_is_none_has_no_distance(tmp_path: Path) -> None:
@@ -111,9 +114,10 @@ def test_a_win_that_is_none_has_no_distance(tmp_path: Path) -> None:
     found[FAR] = Distances(value, plies, stored)
     store, of_distances = write(tmp_path, "off", found)
     side = next(s for s in sides(MEN) if (s.table, s.section) == (FAR.stem, FAR.section))
-    subject = Subject.of(side, "off", Values(store, 1 << 30, 1), of_distances)
-    ((fault,),) = subject.check(index, index + 1)
-    assert "is stored as 4, should be no win" in str(subject.fault(*fault))
+    with Values(store, 1 << 30, 1, whole=False) as values:
+        subject = Subject.of(side, "off", values, of_distances)
+        ((fault,),) = subject.check(index, index + 1)
+        assert "is stored as 4, should be no win" in str(subject.fault(*fault))
 
 
 def test_entries_without_a_meaning_may_be_anything(tmp_path: Path) -> None:

@@ -28,8 +28,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def morris(root: Path, men: int | None = None) -> Report:
-    return verify_job.verify_morris(root, "board", men, known=False, threads=1, progress=QUIET)
+def morris(
+    root: Path, men: int | None = None, sample: int | None = None, known: bool = False
+) -> Report:
+    return verify_job.verify_morris(
+        root, "board", men, sample=sample, known=known, threads=1, progress=QUIET
+    )
 
 
 def checked(report: Report) -> dict[str, tuple[str, int]]:
@@ -42,6 +46,7 @@ def test_small_units_are_checked_position_by_position(root: Path) -> None:
     assert set(found.values()) == {
         ("all positions", 311_133),
         ("solved again by the plain engine", 311_133),
+        ("SHA-256 of every byte", 311_133),
     }
     assert checked(morris(root, 3)) == found
 
@@ -51,10 +56,9 @@ def test_what_the_plain_engine_leaves_is_proved(
 ) -> None:
     left = Subspace(3, 3, 3, 3, "C")
     monkeypatch.setattr(verify_job, "check_fixpoint", lambda *_, **__: ([Check("", "")], [left]))
-    last = morris(root).checks[-1]
-    assert "forward search" in last.how
-    assert last.positions > 0
-    assert not last.faults
+    (proofs,) = [check for check in morris(root).checks if "forward search" in check.how]
+    assert proofs.positions > 0
+    assert not proofs.faults
 
 
 def test_large_units_are_sampled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,6 +69,22 @@ def test_large_units_are_sampled(root: Path, monkeypatch: pytest.MonkeyPatch) ->
         "samples of 2,000 of each subspace"
     )
     assert found["every value is the best that its moves give"][1] < 311_133
+    assert "the files are those of the manifest" not in found
+
+
+def test_samples_bound_all_that_is_done(root: Path) -> None:
+    what = "every value is the best that its moves give"
+    few, more = checked(morris(root, sample=3)), checked(morris(root, sample=30_000))
+    assert few[what] == ("samples of 3 of each subspace", 3 * 15 + 1)
+    assert few.keys() - more.keys() == {"wins can be forced and losses can't be escaped"}
+    assert more.keys() - few.keys() == {"the values are the least fixpoint"}
+    assert "the files are the published ones" in checked(morris(root, sample=3, known=True))
+
+
+def test_published_files_are_compared_up_to_so_many_men(root: Path) -> None:
+    found = checked(morris(root, 3, known=True))
+    assert found["the files are the published ones"][1] in (0, 311_133)  # by release of zstd
+    assert found["every value is the best that its moves give"][1] == 311_133
 
 
 def test_all_that_is_solved_of_lasca(root: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from small_tables import circular_values, write_levels, write_morris
 
+from databases import format as layout
 from databases.errors import CorruptTableError, MissingTableError
 from databases.store import Store
 from engine.morris import Position, Rules
@@ -89,6 +90,42 @@ def test_samples_look_at_some_positions_of_each_subspace(tmp_path: Path) -> None
     checks = verify_morris.check_values(store, MEN, sample=100)
     assert checks[0].positions == sum(min(100, value.size) for value in values("board").values())
     assert not checks[0].faults
+
+
+@pytest.mark.parametrize("memory", [1, 1 << 30])
+def test_values_read_as_they_are_needed(memory: int, tmp_path: Path) -> None:
+    """Samples as large as the subspaces find what a look at everything finds."""
+    wrong = {subspace: value.copy() for subspace, value in values("board").items()}
+    of = Subspace(3, 3, 3, 3, "C")
+    assert of.size > 1 << 17  # more than a page
+    for index in np.flatnonzero(wrong[of] == LOSS)[[0, -1]].tolist():
+        wrong[of][index] = WIN
+    store = write_morris(tmp_path, "board", wrong)
+    expected = verify_morris.check_values(store, MEN)
+    for threads in (1, 2):
+        found = verify_morris.check_values(
+            store, MEN, sample=1 << 40, memory=memory, threads=threads
+        )
+        for check, other in zip(found, expected, strict=True):
+            assert check.examples and check.examples == other.examples
+            assert (check.positions, check.faults) == (other.positions, other.faults)
+
+
+def test_samples_read_no_block_that_they_do_not_need(tmp_path: Path) -> None:
+    """A damaged block is noticed by those only who look at it."""
+    store = write_morris(tmp_path, "board", values("board"))
+    path = store.path("r03c03k03")
+    data = bytearray(path.read_bytes())
+    end = layout.decode_trailer(data[-layout.TRAILER_SIZE :], len(data), path).index_offset
+    data[end - 1] ^= 1
+    path.write_bytes(data)
+    with verify_morris.Values(store, 1 << 30, 1, whole=False) as some:
+        run = verify_morris.Run.of(verify_morris.Side(3, 3, 3, 3), "board", some)
+        assert run.stored(0) == values("board")[Subspace(3, 3, 3, 3, "C")][0] % 3
+        with pytest.raises(CorruptTableError, match="block 1 of the values of section C3"):
+            run.stored(run.side.size - 1)
+        with pytest.raises(CorruptTableError, match="block 1 of the values of section C3"):
+            run.check(run.side.size - 10, run.side.size)
 
 
 def test_threads_and_memory_do_not_matter(tmp_path: Path) -> None:

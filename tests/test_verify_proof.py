@@ -33,6 +33,8 @@ def test_right_values_are_proved(tmp_path: Path) -> None:
     check = check_proofs(store(tmp_path), sections(values()), sample=4)
     assert check.positions > len(values())
     assert check.faults == check.undecided == 0
+    again = check_proofs(store(tmp_path), sections(values()), sample=4, threads=2, memory=1)
+    assert again == check
 
 
 def test_small_bounds_leave_values_undecided(tmp_path: Path) -> None:
