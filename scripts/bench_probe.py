@@ -3,7 +3,7 @@
 Positions are drawn from all tables of the folder, each as often as any other. Latency, by where the
 block of the value is:
 
-    cold      nowhere: tables just opened, the system's cache of their files dropped
+    cold      nowhere: tables just opened, the system's cache of the file dropped
     block     in the system's cache of files, to be read, checked and decompressed
     value     in the cache of the tables ("warm")
     moves     as `value`, with the values of all legal moves: what `lasker probe` answers
@@ -27,6 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from databases import Store, Tables, morris_family, open_tables
+from databases.catalog import morris_place
 from databases.store import file_sha256
 from engine.morris import Position, Rules
 from engine.morris.index import Subspace, canonical_rows, position_at
@@ -64,7 +65,7 @@ def bench_probe(root: Path, flying: str, *, cache_bytes: int, samples: int, seco
     show_rate(f"{PROCESSES} processes", sum(rate for rate, _ in found), [g for _, g in found])
     cold = []
     for position in positions[: samples // 10]:
-        forget_files(store)
+        forget_file(store.path(morris_place(position).table))
         with open_tables(root) as tables:
             cold += seconds_each(lambda p, t=tables: t.probe_wdl(p, rules), [position])
     show_latency("cold", cold)
@@ -105,12 +106,11 @@ def read_files(store: Store) -> None:
         file_sha256(path)
 
 
-def forget_files(store: Store) -> None:
-    """Drop the system's cached pages of all tables."""
-    for path in store.folder.glob(f"*{store.family.suffix}"):
-        descriptor = os.open(path, os.O_RDONLY)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
+def forget_file(path: Path) -> None:
+    """Drop the system's cached pages of a file."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
 
 
 def make_rows() -> None:
