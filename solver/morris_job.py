@@ -38,11 +38,14 @@ _DISK_BYTES = 0.067
 _HALF_ROUNDS = 65
 
 # The same for distances, in addition.
-_DISTANCE_DISK_BYTES = 0.05
-_DISTANCE_HALF_ROUNDS = 95
+_DISTANCE_DISK_BYTES = 0.011
+_DISTANCE_HALF_ROUNDS = 103
 
 # Links between rows, queues of changes, and the interpreter with its compiled kernels.
 _SHARED_BYTES = 1_000_000_000
+
+# Changes of both sides that wait to be followed, of this step and the last.
+_QUEUE_BYTES = 1_000_000_000
 
 # Planes that the steps of a side's wins take: bits of the steps that evaluate whole rows.
 _STEP_PLANES = 5
@@ -112,7 +115,7 @@ def unit_distance_memory(r: int, c: int) -> int:
         rounds = 8 * _plane(k) + 3 * above
         writing = 2 * _plane(k) + _valid_bits(c, k)
         most = max(most, steps * _plane(k) + max(rounds, writing) + _plane(k))
-    return most + _levels_below(r, c) + _SHARED_BYTES
+    return most + _levels_below(r, c) + _QUEUE_BYTES + _SHARED_BYTES
 
 
 def _plane(k: int) -> int:
