@@ -17,6 +17,7 @@ from engine.morris import Rules
 from engine.morris.index import Subspace, locate, position_at, subspaces_of_level
 from solver import morris_job
 from solver.errors import ResourceError
+from solver.known import check_morris_distances
 from solver.morris_game import solve_all
 from solver.morris_job import solve_distances, solve_morris, unit_distance_memory, units
 from solver.retrograde import LOSS, WIN, Solution
@@ -129,6 +130,12 @@ def test_longest_win_of_three_against_three(solved: Path) -> None:
     for subspace, _, counts in stored(distances_of(solved, "board"), 3):
         if (subspace.k, subspace.l) == (3, 3):
             assert len(counts) == 25
+
+
+def test_distances_are_the_published_ones(solved: Path) -> None:
+    check = check_morris_distances(solved, "board", 4)
+    assert check.positions > 0
+    assert check.faults == 0
 
 
 @pytest.mark.parametrize("change", ["threads", "dense only", "overflow", "late start"])
