@@ -26,7 +26,8 @@ from pathlib import Path
 from databases.catalog import lasca_family, morris_family
 from databases.store import MANIFEST, Store
 from engine.morris import Rules
-from solver.morris_job import level_positions, peak_memory, solve_morris, units
+from solver.morris_job import level_positions, solve_morris, units
+from solver.room import peak_memory
 
 
 @contextmanager

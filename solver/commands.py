@@ -276,19 +276,21 @@ def solve_lasca(options: Namespace) -> int:
     from databases.catalog import lasca_family
     from databases.store import Store
     from solver.lasca_job import estimate, solve_families, table_names
+    from solver.room import free_memory
 
     families = _lasca_families(options)
     store = Store(tables_folder(options), lasca_family())
     names = table_names(families)
     if store.report().whole.keys() >= set(names):
         return _nothing_to_do(options, len(names))
-    _make_room(options, estimate(families, _threads(options)))
+    memory = free_memory() if options.memory is None else _memory(options)
+    _make_room(options, estimate(families, _threads(options), memory))
     with _progress(options) as progress:
         solve_families(
             store,
             families,
             threads=_threads(options),
-            memory=_memory(options),
+            memory=memory,
             progress=progress,
         )
     return 0
@@ -309,7 +311,7 @@ def estimate_lasca(options: Namespace) -> int:
     else:
         from solver.lasca_job import estimate
 
-        found = estimate(_lasca_families(options), threads)
+        found = estimate(_lasca_families(options), threads, _memory(options))
     print(describe(found, root, threads))
     return 0
 

@@ -25,16 +25,28 @@ from solver.errors import ResourceError
 from solver.lasca_game import Family, LascaGame, Task, enter_solution, values_of
 from solver.progress import Progress
 from solver.retrograde import LOSS, WIN, Solution, solve
+from solver.room import gigabytes, peak_memory
 
 MOST_OFFICER_COLUMNS = 4
 """The most columns of all-officers endings that can be asked for; see `solve_families`."""
 
 _SCORES = np.uint16
 
-# Memory of a task while it is solved, bytes a position (measured, see docs/performance.md), and of
-# a finished table on disk.
-_TASK_BYTES = 32
-_DISK_BYTES = 0.4
+# Memory of a task while it is solved, bytes: of a position its state and plies, where the list of
+# its predecessors begins, and the counts that this is made from; of a move its source in that list.
+# Beside it at most so much to keep the moves until they are listed backwards.
+_POSITION_BYTES = 11
+_MOVE_BYTES = 4
+_REMEMBERED_BYTES = 1 << 30
+
+# Moves listed of a position, for each column that an officer commands: a square has 2.88 neighbours
+# on average, half of the columns are the mover's, half of the positions are mirror images.
+_MOVES_A_COLUMN = 2.88 / 4
+
+# The interpreter with its compiled kernels, and what threads work with.
+_SHARED_BYTES = 400_000_000
+
+_DISK_BYTES = 0.4  # a position in a finished table
 
 _MEASURED_FAMILY = Family(2, 2)
 
@@ -90,8 +102,8 @@ def solve_families(
 ) -> None:
     """Solves what is missing of the families and writes it to `store`; takes the store's lock.
 
-    threads: tasks solved at once, and threads that compress. memory: bytes that tasks solved at
-    once may need together, beside the family's values; a single task is begun whatever it needs.
+    threads: tasks solved at once, and threads that compress. memory: bytes that the job may take;
+    fewer tasks are solved at once where more would not fit, but one is begun whatever it needs.
     Raises StoreBusyError, NoSpaceError and what else `Store` raises, and ResourceError for a task
     too large for the plain engine's numbers, as the all-officers endings of four columns are.
     """
@@ -116,18 +128,46 @@ def solve_families(
             progress.end()
 
 
-def estimate(families: Sequence[Family], threads: int = 1) -> Estimate:
-    """What solving these families takes, all of it, from a short measurement on this machine."""
+def estimate(families: Sequence[Family], threads: int = 1, memory: int | None = None) -> Estimate:
+    """What solving these families takes, all of it, from a short measurement on this machine.
+
+    memory: the bytes that `solve_families` may take, as given to it.
+    """
     positions = sum(family.size for family in families)
-    largest = max(task.size for family in families for task in family.tasks)
-    scores = max(family.size for family in families) * np.dtype(_SCORES).itemsize
     return Estimate(
         tables=len(table_names(families)),
         positions=positions,
         disk=int(positions * _DISK_BYTES),
-        memory=int(scores + threads * largest * _TASK_BYTES),
+        memory=max(_family_memory(family, threads, memory) for family in families),
         seconds=positions / (threads * positions_per_second()),
     )
+
+
+def task_memory(task: Task) -> int:
+    """The bytes that solving a task takes at most, the values of its family apart.
+
+    Somewhat too many: a square taken and a duty to capture leave fewer moves.
+    """
+    of = task.classes[0]
+    officers = (of.white_officers + of.black_officers) / (of.white_men + of.black_men)
+    moves = task.size * of.columns * _MOVES_A_COLUMN * (1 + officers) / 2  # a soldier has half
+    remembered = min(_REMEMBERED_BYTES, _MOVE_BYTES * moves + task.size)
+    return int(task.size * _POSITION_BYTES + _MOVE_BYTES * moves + remembered)
+
+
+def _held_memory(family: Family) -> int:
+    """The bytes that a job holds while it is at a family, whatever task it solves."""
+    return _SHARED_BYTES + family.size * np.dtype(_SCORES).itemsize
+
+
+def _family_memory(family: Family, threads: int, allowed: int | None) -> int:
+    """The bytes that a family takes with so many tasks solved at once, or if `allowed` bytes are
+    too few for that, with fewer."""
+    tasks = sorted((task_memory(task) for task in family.tasks), reverse=True)
+    together = _held_memory(family) + sum(tasks[:threads])
+    if allowed is None:
+        return together
+    return max(_held_memory(family) + tasks[0], min(together, allowed))
 
 
 def positions_per_second() -> float:
@@ -212,9 +252,10 @@ class _FamilyRun:
         for task in list(self._waiting):
             if len(self._running) == self._threads:
                 break
-            taken = sum(other.size for other in self._running.values()) * _TASK_BYTES
-            if self._running and self._memory and taken + task.size * _TASK_BYTES > self._memory:
-                break
+            if self._memory is not None and self._running:
+                tasks = [*self._running.values(), task]
+                if _held_memory(self._family) + sum(map(task_memory, tasks)) > self._memory:
+                    break
             if all(id(needed) not in self._unsolved for needed in self._needed(task)):
                 self._waiting.remove(task)
                 self._running[pool.submit(self._solve, task)] = task
@@ -233,7 +274,7 @@ class _FamilyRun:
     def _solve(self, task: Task) -> float:
         began = time.perf_counter()
         game = LascaGame(self._family, task, self._scores, stop=self._stop)
-        solution: Solution = solve(game)
+        solution: Solution = solve(game, remember=_REMEMBERED_BYTES)
         enter_solution(self._family, task, solution, self._scores)
         return time.perf_counter() - began
 
@@ -246,4 +287,7 @@ class _FamilyRun:
         self._progress.advance(task.size)
         names = " and ".join(of.name for of in task.classes)
         rate = task.size / seconds / 1e6
-        self._progress.line(f"{names}: {task.size:,} positions, {seconds:.1f} s, {rate:.2f} M/s")
+        self._progress.line(
+            f"{names}: {task.size:,} positions, {seconds:.1f} s, {rate:.2f} M/s, "
+            f"peak memory {gigabytes(peak_memory())}"
+        )

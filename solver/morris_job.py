@@ -7,7 +7,6 @@ the next one begins; so a killed job loses at most the level it was at.
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from engine.morris.index import Subspace, canonical_rows, subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS, LOSING_TOTAL
 from solver.errors import ResourceError
 from solver.progress import Progress
-from solver.room import gigabytes
+from solver.room import gigabytes, peak_memory
 
 if TYPE_CHECKING:
     from solver.rows.distance_unit import DistanceReport
@@ -302,8 +301,3 @@ def _distance_line(report: DistanceReport) -> str:
 def _closing_line(positions: int, seconds: float) -> str:
     rate = positions / seconds / 1e6
     return f"solved {positions:,} positions in {seconds:.0f} s, {rate:.1f} million a second"
-
-
-def peak_memory() -> int:
-    """The most memory this process has had, bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -6,6 +6,7 @@ Invariant: a job is refused with the name and the size of what is short, before 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from pathlib import Path
 from typing import Protocol
@@ -37,6 +38,11 @@ def free_memory() -> int:
     if _CGROUP_LIMIT.exists() and (limit := _CGROUP_LIMIT.read_text().strip()) != "max":
         free = min(free, int(limit) - int(_CGROUP_USED.read_text()))
     return free
+
+
+def peak_memory() -> int:
+    """The most memory this process has had, bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def free_disk(folder: Path) -> int:

@@ -73,7 +73,7 @@ def test_perfect_play_ends_in_the_stated_number_of_plies(three_men):
 
 
 def test_solving_again_does_nothing(three_men, monkeypatch):
-    monkeypatch.setattr(job, "solve", lambda game: pytest.fail("solved again"))
+    monkeypatch.setattr(job, "solve", lambda *_, **__: pytest.fail("solved again"))
     solve_families(three_men, THREE_MEN)
 
 
@@ -92,12 +92,12 @@ def test_a_run_that_fails_halfway_keeps_what_it_finished(tmp_path, monkeypatch):
     solve = job.solve
     done = 0
 
-    def failing(game):
+    def failing(game, **options):
         nonlocal done
         done += 1
         if done == 9:
             raise KeyboardInterrupt
-        return solve(game)
+        return solve(game, **options)
 
     monkeypatch.setattr(job, "solve", failing)
     with pytest.raises(KeyboardInterrupt):
