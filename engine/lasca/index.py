@@ -36,12 +36,17 @@ from math import comb, prod
 from typing import NamedTuple
 
 from engine.lasca.board import FAR_RANK, SQUARE_COUNT
-from engine.lasca.column import Board, Column
+from engine.lasca.column import Column
 from engine.lasca.position import Position
 
 RANK_1 = range(0, 4)
 MIDDLE = range(4, 21)
 RANK_7 = range(21, 25)
+
+# _CHOOSE[n][k] is "n choose k" for places among men and bars, at most 22 + 24, and squares.
+_CHOOSE = tuple(tuple(comb(n, k) for k in range(26)) for n in range(47))
+
+_SWAPPED = str.maketrans("wbWB", "bwBW")
 
 
 class Group(NamedTuple):
@@ -116,33 +121,7 @@ class LascaClass:
         """
         if not position.white_to_move or LascaClass.of(position) != self:
             raise ValueError(f"{position} is no position of {self.name} with White to move")
-        board = position.board
-        white = [s for s in range(SQUARE_COUNT) if (c := board[s]) and c.owner == "w"]
-        black = [s for s in range(SQUARE_COUNT) if (c := board[s]) and c.owner == "b"]
-        white_free = [s for s in range(SQUARE_COUNT) if s not in white]
-        squares = [
-            [s - RANK_7.start for s in white if s in RANK_7],
-            [s for s in white if s in RANK_1],
-            [s - MIDDLE.start for s in white if s in MIDDLE],
-            [white_free.index(s) for s in black if s in RANK_1],
-            [
-                white_free.index(s) - sum(f in RANK_1 for f in white_free)
-                for s in black
-                if s not in RANK_1
-            ],
-        ]
-        digits = [colex_rank(chosen) for chosen in squares]
-        for colour in "wb":
-            digits.append(_rank_shares([_share(c, colour) for c in board if c]))
-        for colour in "wb":
-            line = _line_up(board, colour)
-            digits.append(colex_rank([i for i, man in enumerate(line) if man.isupper()]))
-        key = (len(white), len(squares[0]), len(squares[1]), len(squares[3]))
-        group = next(g for g in self.groups if g[:4] == key)
-        number = 0
-        for digit, radix in zip(digits, group.radices, strict=True):
-            number = number * radix + digit
-        return group.base + number
+        return _number(_columns(position))[1]
 
     def unrank(self, index: int) -> Position:
         """The position with a number, White to move; IndexError when there is none."""
@@ -187,10 +166,90 @@ class LascaClass:
 
 def locate(position: Position) -> tuple[LascaClass, int]:
     """The class and number of a position; with Black to move, of its colour-swapped half turn."""
-    if not position.white_to_move:
-        position = position.colours_swapped()
-    found = LascaClass.of(position)
-    return found, found.rank(position)
+    return _number(_columns(position))
+
+
+def _columns(position: Position) -> list[tuple[int, str]]:
+    """Square and men of each column, ascending, as White sees them who is to move."""
+    columns = [(square, column.men) for square, column in enumerate(position.board) if column]
+    if position.white_to_move:
+        return columns
+    last = SQUARE_COUNT - 1
+    return [(last - square, men.translate(_SWAPPED)) for square, men in reversed(columns)]
+
+
+def _number(columns: list[tuple[int, str]]) -> tuple[LascaClass, int]:
+    """The class and number of a position given as `_columns` gives it.
+
+    One pass over the columns, since look-ups spend most of their time here.
+    """
+    on_7 = on_1 = middle = black_on_1 = black_above = 0  # digits 1 to 5
+    u = t = m = v = a = 0  # how many columns have gone into each of them
+    white_men = black_men = white_shares = black_shares = 0
+    white_line = black_line = ""
+    bars = len(columns) - 1
+    for number, (square, men) in enumerate(columns):
+        whites = men.count("w") + men.count("W")
+        blacks = len(men) - whites
+        white_men += whites
+        black_men += blacks
+        if men[0] in "wW":
+            black_line += men[whites:]
+            if square >= RANK_7.start:
+                u += 1
+                on_7 += _CHOOSE[square - RANK_7.start][u]
+                white_line += men[1:whites]
+            else:
+                white_line += men[:whites]
+                if square < RANK_1.stop:
+                    t += 1
+                    on_1 += _CHOOSE[square][t]
+                else:
+                    m += 1
+                    middle += _CHOOSE[square - MIDDLE.start][m]
+        else:
+            white_line += men[blacks:]
+            if square < RANK_1.stop:
+                v += 1
+                black_on_1 += _CHOOSE[square - t][v]
+                black_line += men[1:blacks]
+            else:
+                a += 1
+                black_above += _CHOOSE[square - RANK_1.stop - m - u][a]
+                black_line += men[:blacks]
+        if number < bars:
+            # Stars and bars: bar i stands after the men to share out so far and i bars.
+            white_shares += _CHOOSE[white_men - u - t - m + number][number + 1]
+            black_shares += _CHOOSE[black_men - v - a + number][number + 1]
+    white_officers, of_white = _rank_officers(white_line)
+    black_officers, of_black = _rank_officers(black_line)
+    of, groups = _groups_by_key(
+        white_men, black_men, white_officers + u, black_officers + v, len(columns)
+    )
+    group = groups[u + t + m, u, t, v]
+    squares = (on_7, on_1, middle, black_on_1, black_above)
+    digits = (*squares, white_shares, black_shares, of_white, of_black)
+    found = 0
+    for digit, radix in zip(digits, group.radices, strict=True):
+        found = found * radix + digit
+    return of, group.base + found
+
+
+def _rank_officers(line: str) -> tuple[int, int]:
+    """How many of a line of men are officers, and the colex rank of their places."""
+    officers = rank = 0
+    for place, man in enumerate(line):
+        if man in "WB":
+            officers += 1
+            rank += _CHOOSE[place][officers]
+    return officers, rank
+
+
+@lru_cache(maxsize=4096)
+def _groups_by_key(*numbers: int) -> tuple[LascaClass, dict[tuple[int, ...], Group]]:
+    """The class with these numbers, and its groups by p, u, t and v."""
+    of = LascaClass(*numbers)
+    return of, {group[:4]: group for group in of.groups}
 
 
 @lru_cache
@@ -234,11 +293,6 @@ def _groups(of: LascaClass) -> tuple[Group, ...]:
     return tuple(found)
 
 
-def colex_rank(members: list[int]) -> int:
-    """The rank of a set of numbers, given ascending, in colex order among sets of its size."""
-    return sum(comb(member, i) for i, member in enumerate(members, start=1))
-
-
 def colex_unrank(rank: int, size: int) -> list[int]:
     """The set, ascending, of `size` numbers with this colex rank."""
     members = []
@@ -256,32 +310,9 @@ def _shares(men: int, columns: int) -> int:
     return comb(men + columns - 1, columns - 1) if men >= 0 else 0
 
 
-def _share(column: Column, colour: str) -> int:
-    """A column's men of a colour that are free to be shared out: its own commander is not."""
-    return len(column.own_men) - 1 if column.owner == colour else len(column.captives)
-
-
-def _rank_shares(shares: list[int]) -> int:
-    # Stars and bars: bar i stands after shares[0] + ... + shares[i] stars and i bars.
-    bars = [sum(shares[: i + 1]) + i for i in range(len(shares) - 1)]
-    return colex_rank(bars)
-
-
 def _unrank_shares(rank: int, men: int, columns: int) -> list[int]:
     bars = [-1, *colex_unrank(rank, columns - 1), men + columns - 1]
     return [after - before - 1 for before, after in pairwise(bars)]
-
-
-def _line_up(board: Board, colour: str) -> str:
-    """The men of a colour by square and from the top down, less those bound to be officers."""
-    line = ""
-    for square, column in enumerate(board):
-        if column is None:
-            continue
-        men = column.own_men if column.owner == colour else column.captives
-        bound = column.owner == colour and square in FAR_RANK[colour]
-        line += men[1:] if bound else men
-    return line
 
 
 def _officers(rank: int, colour: str, men: int, officers: int) -> Iterator[str]:
