@@ -53,6 +53,7 @@ from solver.lasca_steps import (
     Rows,
     Scratch,
     Steps,
+    _codes_row,
     _contents_of,
     _enter_group,
     _mirror_row,
@@ -63,6 +64,8 @@ from solver.lasca_steps import (
     new_steps,
 )
 from solver.retrograde import DRAW, HOLE, LOSS, WIN, Expansion, Solution
+
+_kernel = njit(cache=True, nogil=True, _nrt=False)  # see `solver.lasca_kernels`
 
 _NEVER = 1 << 30
 _FEWEST_CONTENTS = 2  # positions that share their squares, for which it pays to plan their steps
@@ -154,6 +157,24 @@ class Family:
                     bases[(*place, *group[:4])] = (first + group.base, contents)
                 first += of.size
         return bases
+
+    @cached_property
+    def _task_of(self) -> dict[LascaClass, Task]:
+        return {of: task for task in self.tasks for of in task.classes}
+
+    def needed(self, task: Task) -> Iterator[Task]:
+        """The tasks just before one; what else its moves lead to these need themselves."""
+        of = task.classes[0]
+        for white, black, columns in ((0, 0, -1), (1, 0, 0), (0, 1, 0)):
+            before = LascaClass(
+                of.white_men,
+                of.black_men,
+                of.white_officers + white,
+                of.black_officers + black,
+                of.columns + columns,
+            )
+            if before in self._task_of:
+                yield self._task_of[before]
 
     def parts(self, task: Task) -> Iterator[tuple[LascaClass, int, int]]:
         """Each class of a task with its numbers first..end-1."""
@@ -258,14 +279,14 @@ def values_of(scores: np.ndarray) -> np.ndarray:
     return value
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _score(value, plies, draw, scores):
     """Scores (uint8/16[n]) from values (int8[n]) and plies; holes are left to be filled."""
     for i in range(value.size):
         scores[i] = plies[i] if value[i] == WIN or value[i] == LOSS else draw
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _group_of(groups, index):
     """The last of the groups (int64[g, GROUP]) that begins at or before an index."""
     low, high = 0, groups.shape[0]
@@ -278,7 +299,7 @@ def _group_of(groups, index):
     return low
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _outcome(soonest, latest, draws):
     """(outcome, plies) of the external moves: the soonest win and the latest loss, each in plies
     from here, NEVER when there is none, and whether one draws."""
@@ -287,7 +308,7 @@ def _outcome(soonest, latest, draws):
     return (DRAW, np.int64(0)) if draws else (LOSS, latest)
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _expand(
     start, stop, groups, first, end, bases, scores, draw, work, outcome, plies, offsets, successors
 ):
@@ -334,6 +355,12 @@ def _expand(
             if upto == index:
                 return index
         down_columns = _among(down, own)
+        record = scratch.record
+        codes_row = np.int64(-1)
+        if count < 0 or down_columns:
+            codes_row = _codes_row(group, own, other, rows, scratch)
+            record[:] = 0
+            record[OWN], record[OTHER] = own, other
         while index < upto:
             i = index - start
             soonest, latest, draws = np.int64(_NEVER), np.int64(0), False
@@ -358,8 +385,15 @@ def _expand(
                         else:
                             soonest = min(soonest, score + 1)
             else:
-                record = scratch.record
-                _put_men(number, group, own, other, scratch.white, scratch.black, record)
+                if codes_row >= 0:
+                    place = codes_row + number * group[_COLUMNS]
+                    rest = own | other
+                    while rest:
+                        record[_lowest(rest)] = entries[place]
+                        rest &= rest - 1
+                        place += 1
+                else:
+                    _put_men(number, group, own, other, scratch.white, scratch.black, record)
                 moves = _moves(record, work.board, work.after)
                 if moves < 0:
                     return np.int64(-1)
@@ -387,7 +421,7 @@ def _expand(
     return index
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _among(squares, own):
     """Which columns of `own` are on the given squares: bit i for the i-th of them by square."""
     found = np.int64(0)
@@ -399,7 +433,7 @@ def _among(squares, own):
     return found
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _fill_holes(groups, first, end, bases, rows, scratch, scores):
     """Gives the positions of first..end-1 that are holes the score of their mirror image.
 

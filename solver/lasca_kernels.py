@@ -84,6 +84,10 @@ def _colex_tables() -> tuple[np.ndarray, np.ndarray]:
 _COLEX, _COLEX_WORD = _colex_tables()
 
 
+# Kernels that make no arrays need not count references, which costs more than most of them do.
+_kernel = njit(cache=True, nogil=True, _nrt=False)
+
+
 def to_record(position: Position) -> np.ndarray:
     """The record, int32[27], of a position; with Black to move that of its swapped half turn."""
     if not position.white_to_move:
@@ -158,7 +162,7 @@ def _popcount(typingctx, word):
     return types.int64(types.int64), codegen
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _turned_mask(mask):
     """A mask (int64) under the half turn: bit s goes to bit 24 - s."""
     mask = (mask >> 1 & 0x55555555) | (mask & 0x55555555) << 1
@@ -176,7 +180,7 @@ _THREE_OUTER = sum(1 << (7 * i + 4) for i in range(3))
 _THREE_MIDDLE = _THREE_OUTER << 1
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _mirrored_mask(mask):
     """A mask (int64) under the mirror a <-> g: the squares of each rank reversed."""
     return (
@@ -190,14 +194,14 @@ def _mirrored_mask(mask):
     )
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _copy(record, out):
     """Copies a record; a loop compiles in a fraction of the time that an assignment takes."""
     for i in range(RECORD):
         out[i] = record[i]
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _turn(record, out):
     """Writes the half turn of a record (int32[27]) to `out`, the other side to move."""
     for s in range(SQUARES):
@@ -206,7 +210,7 @@ def _turn(record, out):
     out[OTHER] = _turned_mask(np.int64(record[OWN]))
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _capturers(own, other):
     """Masks of the mover's columns that can capture going up, and of those that could going down
     if they have an officer."""
@@ -220,7 +224,7 @@ def _capturers(own, other):
     return up, down
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _moves(record, board, after):
     """All moves of a record (int32[27]); returns their number, -1 if over MAX_MOVES.
 
@@ -275,7 +279,7 @@ def _moves(record, board, after):
     return count
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _runs(board, square, column, jumped, after, count):
     """The runs of a column in the air over `square`, each to its end; returns the new count.
 
@@ -315,7 +319,7 @@ def _runs(board, square, column, jumped, after, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _arrive(board, square, column, after, count):
     """Writes the board with a column put down on an empty square, turned, to after[count]."""
     if count >= MAX_MOVES - 1:
@@ -355,7 +359,7 @@ def _perft(record, depth, merged, board, after):
     return total
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _colex_member(rank, i, below):
     """The greatest member of the set of i numbers, all less than `below`, with this colex rank."""
     member = below - 1
@@ -383,7 +387,7 @@ def group_rows(of: LascaClass, first: int, side: int) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, GROUP)
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _squares_of(number, group):
     """The squares part of an index: returns (mover's mask, other mask).
 
@@ -428,7 +432,7 @@ def _squares_of(number, group):
     return own, other
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _put_men(number, group, own, other, white, black, record):
     """Writes the record with the given squares and the men of digits 6 to 9.
 
@@ -469,7 +473,7 @@ def _put_men(number, group, own, other, white, black, record):
             record[s] = ranks | blacks << _TOP | whites << _LOW
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _shares_of(rank, men, columns, shares):
     """Writes the weak composition of `men` over the columns with this rank to shares (int64)."""
     after = men + columns - 1
@@ -481,7 +485,7 @@ def _shares_of(rank, men, columns, shares):
     shares[0] = after
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _is_least_image(own, other):
     """Whether the squares come no later than their mirror image; then the position stands for
     both. Squares that are their own image come no later, whatever men are on them."""
@@ -489,7 +493,7 @@ def _is_least_image(own, other):
     return own < own_image or (own == own_image and other <= _mirrored_mask(other))
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _rank_squares(own, other):
     """Digits 1 to 5 of an index as one number, and the group's p, u, t and v."""
     on_7, on_1 = own >> 21, own & _RANK_1
@@ -523,7 +527,7 @@ def _rank_squares(own, other):
     return number, white, u, t, v
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _rank_men(record, mirror, own, other):
     """Digits 6 to 9 of an index as one number, and how many officers there are of each colour.
 
@@ -574,7 +578,7 @@ def _rank_men(record, mirror, own, other):
 FIRST, CONTENTS = 0, 1
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _rank(record, mirror, bases):
     """The number of a record (int32[27]), or of its mirror image, in a family of classes.
 

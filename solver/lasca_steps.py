@@ -5,7 +5,8 @@ columns. Where a step leads in the index falls apart likewise: the squares part 
 depends on the squares alone, the contents part on the contents, on the order in which the columns
 come to stand, and on whether the commander is promoted. The few orders that occur are met again and
 again, so a *row* of new contents numbers, one for each contents number, is made once for each and
-kept while the solver is at the group. Then a step costs one addition.
+kept while the solver is at the group. Then a step costs one addition. A row of column codes
+likewise spares taking the contents number apart where moves are not planned.
 
 Invariant: a row is right for every choice of squares in the group with its key, since the key holds
 all that the contents part depends on: the owners of the columns, the order they come to, the column
@@ -45,10 +46,12 @@ from solver.lasca_kernels import (
     _turned_mask,
 )
 
+_kernel = njit(cache=True, nogil=True, _nrt=False)  # see `solver.lasca_kernels`
+
 MOST_COLUMNS = 8  # the order of so many fits a key
 _ANY, _OFFICER, _SOLDIER = 0, 1, 2  # what the commander must be for a step
 
-_OFFICERS_ROW, _MIRROR_ROW, _STEP_ROW = 0, 1, 2
+_OFFICERS_ROW, _MIRROR_ROW, _STEP_ROW, _CODES_ROW = 0, 1, 2, 3
 _KEYS = 1 << 12
 _ENTRIES = 1 << 24
 _FULL = -1
@@ -105,13 +108,13 @@ def new_scratch() -> Scratch:
     return Scratch(*shares, *(np.empty(RECORD, np.int32) for _ in range(2)))
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _contents_of(group):
     """How many positions of a group share their squares."""
     return group[_RADIX + 5] * group[_RADIX + 6] * group[_RADIX + 7] * group[_RADIX + 8]
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _enter_group(rows, first):
     """Forgets all rows unless they are of the group that begins at number `first`."""
     if rows.state[2] != first:
@@ -119,7 +122,7 @@ def _enter_group(rows, first):
         rows.state[0], rows.state[1], rows.state[2] = 0, 0, first
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _place_of(key, rows):
     """The slot of a key in the hash table: where it is, or where it belongs."""
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -129,7 +132,7 @@ def _place_of(key, rows):
     return at
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _claim(key, at, length, rows):
     """Room for a new row; returns where it begins, or _FULL."""
     used = rows.state[0]
@@ -141,7 +144,7 @@ def _claim(key, at, length, rows):
     return used
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _owners(own, occupied):
     """Which columns, counted by square, are the mover's: bit i for column i."""
     owners = np.int64(0)
@@ -154,7 +157,7 @@ def _owners(own, occupied):
     return owners
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _order(occupied, departure, arrival, target, turned, mirror):
     """Where the columns on the squares `target` come from: 3 bits each, by square, for the number
     of the column in `occupied`. The target is half turned, mirrored or both; one column may have
@@ -175,7 +178,31 @@ def _order(occupied, departure, arrival, target, turned, mirror):
     return order
 
 
-@njit(cache=True, nogil=True)
+@_kernel
+def _codes_row(group, own, other, rows, scratch):
+    """The row of the column codes by contents, a code for each column by square; where it begins,
+    or _FULL. Which commanders are bound to be officers follows from the group and the owners."""
+    occupied = own | other
+    key = _owners(own, occupied) << 2 | _CODES_ROW
+    at = _place_of(key, rows)
+    if rows.keys[at] == key:
+        return rows.places[at]
+    contents = _contents_of(group)
+    row = _claim(key, at, contents * group[_COLUMNS], rows)
+    if row == _FULL:
+        return row
+    place = row
+    for number in range(contents):
+        _put_men(number, group, own, other, scratch.white, scratch.black, scratch.record)
+        rest = occupied
+        while rest:
+            rows.entries[place] = scratch.record[_lowest(rest)]
+            rest &= rest - 1
+            place += 1
+    return row
+
+
+@_kernel
 def _officers_row(group, own, other, rows, scratch):
     """The row that tells by contents which of the mover's columns have an officer, bit i for his
     i-th column by square; where it begins, or _FULL."""
@@ -200,7 +227,7 @@ def _officers_row(group, own, other, rows, scratch):
     return row
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _mirror_row(group, own, other, rows, scratch):
     """The row of the contents numbers of the mirror images; where it begins, or _FULL."""
     occupied = own | other
@@ -220,7 +247,7 @@ def _mirror_row(group, own, other, rows, scratch):
     return row
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _step_row(
     key, group, own, other, s, t, promotes, after_own, after_other, mirror, rows, scratch
 ):
@@ -250,7 +277,7 @@ def _step_row(
     return row
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def _steps_of(group, own, other, bases, rows, steps, scratch):
     """Writes the steps for one choice of squares, captures apart; returns how many, or _FULL.
 

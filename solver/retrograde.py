@@ -19,9 +19,14 @@ them (an external win is entered at its distance in advance) was told in an earl
 Where distances do not matter, or the count is to start again at external moves (distance to
 conversion), the game reports its external outcomes with distance 1 and the rest is the same.
 
+Positions wait in lists by the distance at which they are to tell. Invariant: a position decided and
+not yet told is in the list of its distance; it may also stand in a later one, since an external win
+was found too late, and is passed over there.
+
 Predecessors are what the game's own `retract` lists, or else the engine reverses the moves itself.
-Memory: one byte a position and one more per byte of `plies`; reversing costs four bytes a move
-and four a position (eight from 2**32 moves on), and at most `remember` bytes while it is done.
+Memory: one byte a position and one more per byte of `plies`, and four for a position that waits;
+reversing costs four bytes a move and four a position (eight from 2**32 moves on), and while it is
+done four more a position and at most `remember` bytes.
 """
 
 from __future__ import annotations
@@ -121,37 +126,61 @@ def solve(
     largest = int(np.iinfo(plies_dtype).max)
     state = np.empty(size, np.uint8)
     plies = np.empty(size, plies_dtype)
+    decided = np.zeros(largest + 1, np.int64)  # how many, by distance
     reversal = None if hasattr(game, "retract") else _Reversal(size, remember)
-    last = -1  # the greatest distance entered so far
     for start, stop, moves in _expansions(game, 0):
-        farthest = int(_enter(*moves[:3], state[start:stop], plies[start:stop], largest))
-        if farthest == _TOO_MANY:
+        error = _enter(*moves[:3], state[start:stop], plies[start:stop], decided)
+        if error == _TOO_MANY:
             raise ValueError(f"over {MAX_INTERNAL} internal successors within {start}..{stop - 1}")
-        last = max(last, _fitting(farthest, plies_dtype))
+        _require(error != _TOO_FAR, plies_dtype)
         if reversal is not None:
             reversal.count(stop, moves)
     predecessors = _asking(game) if reversal is None else reversal.finish(game)
 
-    frontier = np.empty(min(BLOCK, size), np.uint32)
-    distance = 0
-    while distance <= last:
-        position = 0
-        while position < size:
-            count, position = _gather(state, plies, distance, position, frontier)
-            decided = frontier[:count]
-            told = predecessors(decided)
-            farthest = int(_tell(decided, *told, distance, state, plies, largest))
-            last = max(last, _fitting(farthest, plies_dtype))
-        distance += 1
+    waiting = _by_distance(state, plies, decided)
+    while waiting:
+        distance = min(waiting)
+        those = np.concatenate(waiting.pop(distance))
+        those.sort()  # so that what belongs to neighbours is read together
+        for start in range(0, those.size, BLOCK):
+            block = those[start : start + BLOCK]
+            block = block[plies[block] == distance]
+            first, end, sources = predecessors(block)
+            told = np.empty(int((end - first).sum(dtype=np.int64)), np.uint32)
+            count = int(_tell(block, first, end, sources, distance, state, plies, largest, told))
+            _require(count != _TOO_FAR, plies_dtype)
+            _wait(waiting, told[:count], plies[told[:count]], distance + 1)
     value = state.view(np.int8)
     _conclude(state, plies, value)
     return Solution(value, plies)
 
 
-def _fitting(farthest: int, plies_dtype: type) -> int:
-    if farthest == _TOO_FAR:
+def _require(fits: bool, plies_dtype: type) -> None:
+    if not fits:
         raise OverflowError(f"a distance does not fit {np.dtype(plies_dtype)}")
-    return farthest
+
+
+_Waiting = dict[int, list[np.ndarray]]
+"""Positions by the distance at which they tell their predecessors, uint32[any] each."""
+
+
+def _by_distance(state: np.ndarray, plies: np.ndarray, decided: np.ndarray) -> _Waiting:
+    """All positions decided so far, of which there are decided[distance] (int64)."""
+    ends = np.cumsum(decided)
+    places = ends - decided
+    listed = np.empty(int(ends[-1]), np.uint32)
+    _list_decided(state, plies, places, listed)
+    found = np.flatnonzero(decided)
+    return {int(at): [listed[ends[at] - decided[at] : ends[at]]] for at in found}
+
+
+def _wait(waiting: _Waiting, positions: np.ndarray, distances: np.ndarray, least: int) -> None:
+    """Adds positions (uint32[n]) decided at these distances, nearly all of them the least."""
+    late = distances != least
+    if not late.all():
+        waiting.setdefault(least, []).append(positions[~late])
+    for distance in np.unique(distances[late]).tolist():
+        waiting.setdefault(distance, []).append(positions[distances == distance])
 
 
 def _expansions(game: IndexedGame, begin: int) -> Iterator[tuple[int, int, Expansion]]:
@@ -228,21 +257,20 @@ _TOO_MANY, _TOO_FAR = -2, -3
 
 
 @njit(cache=True, nogil=True)
-def _enter(outcome, external, offsets, state, plies, largest):
+def _enter(outcome, external, offsets, state, plies, decided):
     """Enters what the external moves decide for one block.
 
     outcome int8[n], external uint16[n], offsets int64[n + 1] as in Expansion; writes state
-    uint8[n] and plies uint8/16[n]. An open position keeps in `plies` the distance below which it
-    can't be lost: its longest external loss. Returns the greatest distance decided, -1 for none,
-    _TOO_MANY or _TOO_FAR.
+    uint8[n] and plies uint8/16[n], and adds to decided (int64, by distance, as many as fit plies).
+    An open position keeps in `plies` the distance below which it can't be lost: its longest
+    external loss. Returns 0, _TOO_MANY or _TOO_FAR.
     """
-    farthest = -1
     for i in range(outcome.size):
         internal = offsets[i + 1] - offsets[i]
         if internal > MAX_INTERNAL:
             return _TOO_MANY
         distance = np.int64(external[i])
-        if distance > largest:
+        if distance >= decided.size:
             return _TOO_FAR
         plies[i] = distance
         if outcome[i] == HOLE:
@@ -253,53 +281,56 @@ def _enter(outcome, external, offsets, state, plies, largest):
             state[i] = _SAFE
         else:
             state[i] = internal
-        if (state[i] == _WON or state[i] == _LOST) and distance > farthest:
-            farthest = distance
-    return farthest
+        if state[i] == _WON or state[i] == _LOST:
+            decided[distance] += 1
+    return 0
 
 
 @njit(cache=True, nogil=True)
-def _gather(state, plies, distance, position, frontier):
-    """The positions from `position` on that are decided at `distance`, as many as go into
-    frontier (uint32[m]). Returns (how many, the position to go on from)."""
-    count = 0
-    while position < state.size and count < frontier.size:
-        if plies[position] == distance and (state[position] == _LOST or state[position] == _WON):
-            frontier[count] = position
-            count += 1
-        position += 1
-    return count, position
+def _list_decided(state, plies, places, listed):
+    """Lists the decided positions by distance: those at d from listed[places[d]] on.
 
-
-@njit(cache=True, nogil=True)
-def _tell(decided, first, end, sources, distance, state, plies, largest):
-    """Tells the predecessors of the positions `decided` (uint32[m], at `distance`) their values.
-
-    The predecessors of decided[i] are sources[first[i]:end[i]]. Returns the greatest distance
-    newly entered, -1 for none, or _TOO_FAR when distance + 1 exceeds `largest`.
+    places int64 by distance, is changed; listed uint32[all of them].
     """
-    farthest = -1
+    for i in range(state.size):
+        if state[i] == _WON or state[i] == _LOST:
+            listed[places[plies[i]]] = i
+            places[plies[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _tell(block, first, end, sources, distance, state, plies, largest, told):
+    """Tells the predecessors of the positions `block` (uint32[m], at `distance`) their values.
+
+    The predecessors of block[i] are sources[first[i]:end[i]]. Writes those that this decides to
+    told (uint32, room for all) and returns how many, or _TOO_FAR when distance + 1 exceeds
+    `largest`.
+    """
+    count = 0
     reached = distance + 1
-    for i in range(decided.size):
-        lost = state[decided[i]] == _LOST
+    for i in range(block.size):
+        lost = state[block[i]] == _LOST
         for at in range(first[i], end[i]):
             source = sources[at]
             if lost:
                 # An open position is now won; one won through an external move maybe sooner.
-                if state[source] != _WON or plies[source] > reached:
-                    if reached > largest:
-                        return _TOO_FAR
-                    state[source] = _WON
-                    plies[source] = reached
-                    farthest = max(farthest, reached)
+                if state[source] == _WON and plies[source] <= reached:
+                    continue
+                state[source] = _WON
+                entered = reached
             elif state[source] <= MAX_INTERNAL:
                 state[source] -= 1
-                if state[source] == _LOST:
-                    if reached > largest:
-                        return _TOO_FAR
-                    plies[source] = max(plies[source], reached)
-                    farthest = max(farthest, np.int64(plies[source]))
-    return farthest
+                if state[source] != _LOST:
+                    continue
+                entered = max(np.int64(plies[source]), reached)
+            else:
+                continue
+            if entered > largest:
+                return _TOO_FAR
+            plies[source] = entered
+            told[count] = source
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
