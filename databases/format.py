@@ -55,7 +55,8 @@ class SectionInfo:
     greatest entry, None where all are 0. `key_bytes` is 0 where a position is
     found by its index; else each has a key of so many bytes, and `first_keys` holds the first key
     (hex) of each block. `content` is a checksum (hex) of all values, plies and keys that does not
-    depend on how they were compressed, see `content_checksum`.
+    depend on how they were compressed, see `content_checksum`. `scores` says that value and plies
+    of a position are stored as one number of `plies_bytes` bytes, see `draw_score`.
     """
 
     name: str
@@ -69,6 +70,7 @@ class SectionInfo:
     key_bytes: int
     first_keys: tuple[str, ...]
     content: str
+    scores: bool = False
 
     @property
     def has_values(self) -> bool:
@@ -87,8 +89,9 @@ class SectionInfo:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of blocks of the section, in their order in the file."""
         kinds = (
-            ("values", self.has_values),
-            ("plies", self.plies_bytes),
+            ("scores", self.scores),
+            ("values", self.has_values and not self.scores),
+            ("plies", self.plies_bytes and not self.scores),
             ("keys", self.key_bytes),
         )
         return tuple(kind for kind, stored in kinds if stored)
@@ -97,7 +100,7 @@ class SectionInfo:
         """The bytes of a block of `entries` positions, uncompressed."""
         if kind == "values":
             return 2 * bitmap_size(entries)
-        return entries * (self.plies_bytes if kind == "plies" else self.key_bytes)
+        return entries * (self.key_bytes if kind == "keys" else self.plies_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,15 @@ class Trailer:
     file_size: int
     index_crc: int
     header_crc: int
+
+
+def draw_score(width: int) -> int:
+    """The score of a draw in a section with scores of so many bytes, the greatest number.
+
+    Every other score is the plies to the end of the game: odd for a win, since the winner makes the
+    last move, and even for a loss.
+    """
+    return 256**width - 1
 
 
 def blocks_of(entries: int, block_entries: int) -> int:
@@ -193,6 +205,9 @@ def frame_content_checksum(frame: bytes) -> int:
 def encode_header(header: Header) -> bytes:
     """The header as JSON, one way only: keys sorted, no spaces, UTF-8."""
     fields = asdict(header)
+    for section in fields["sections"]:
+        if not section["scores"]:
+            del section["scores"]  # so tables without are what they were before there were scores
     return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -235,6 +250,10 @@ def check_header(header: Header) -> None:
             raise ValueError(f"counts of section {section.name} do not add up")
         if not _is_count(section.plies_bytes) or section.plies_bytes > 2:
             raise ValueError(f"section {section.name} has plies of {section.plies_bytes!r} bytes")
+        if type(section.scores) is not bool:
+            raise ValueError(f"section {section.name} has scores {section.scores!r}")
+        if section.scores and (section.win is None or not section.plies_bytes or section.key_bytes):
+            raise ValueError(f"section {section.name} has scores without counts or width, or keys")
         longest = (section.longest_win, section.longest_loss)
         if not all(plies is None or _is_count(plies) for plies in longest):
             raise ValueError(f"section {section.name} has no number as longest distance")

@@ -33,7 +33,9 @@ class Section:
     UNKNOWN_PLIES of format.py where not known, or None. keys: uint8[entries, bytes of a key], most
     significant byte first, ascending, or None where the index follows from the position.
 
-    A section of distances alone has neither `win` nor `loss`, and any numbers as `plies`.
+    A section of distances alone has neither `win` nor `loss`, and any numbers as `plies`. One whose
+    values and plies are stored together has `scores`, uint8 or uint16 [entries], and none of these:
+    odd plies of a win, even plies of a loss, the greatest number of the dtype for a draw.
     """
 
     name: str
@@ -42,15 +44,21 @@ class Section:
     loss: np.ndarray | None
     plies: np.ndarray | None = None
     keys: np.ndarray | None = None
+    scores: np.ndarray | None = None
 
     @property
     def has_values(self) -> bool:
         """Whether the section holds values, not distances alone."""
-        return self.win is not None
+        return self.win is not None or self.scores is not None
 
     @property
     def plies_bytes(self) -> int:
-        """The bytes that each of the plies takes: the file does not depend on their dtype."""
+        """The bytes that each of the plies or scores takes: the file does not depend on their
+        dtype."""
+        if self.scores is not None:
+            draw = np.iinfo(self.scores.dtype).max
+            small = draw == 255 or self.scores.max(initial=0, where=self.scores != draw) < 255
+            return 1 if small else 2
         if self.plies is None:
             return 0
         small = self.plies.dtype == np.uint8 or self.entries == 0
@@ -76,6 +84,12 @@ class PackedBlock:
 
 def check_section(section: Section) -> None:
     """Raise ValueError unless the arrays of a section are of the right type and size."""
+    if section.scores is not None:
+        others = (section.win, section.loss, section.plies, section.keys)
+        if any(array is not None for array in others):
+            raise ValueError(f"section {section.name}: scores, and something else beside")
+        _check_numbers(section, "scores", section.scores)
+        return
     size = layout.bitmap_size(section.entries)
     planes = [plane for plane in (section.win, section.loss) if plane is not None]
     if len(planes) == 1 or not (planes or section.plies is not None):
@@ -85,11 +99,8 @@ def check_section(section: Section) -> None:
             raise ValueError(f"section {section.name}: a bitmap must be contiguous uint8[{size}]")
         if section.entries % 8 and plane[-1] >> (section.entries % 8):
             raise ValueError(f"section {section.name}: bits set past its {section.entries} entries")
-    if section.plies is not None and (
-        section.plies.dtype not in (np.uint8, np.uint16)
-        or section.plies.shape != (section.entries,)
-    ):
-        raise ValueError(f"section {section.name}: plies must be uint8 or uint16, one an entry")
+    if section.plies is not None:
+        _check_numbers(section, "plies", section.plies)
     keys = section.keys
     if keys is not None and (
         keys.dtype != np.uint8
@@ -98,6 +109,11 @@ def check_section(section: Section) -> None:
         or not keys.flags.c_contiguous
     ):
         raise ValueError(f"section {section.name}: keys must be contiguous uint8, a row an entry")
+
+
+def _check_numbers(section: Section, what: str, numbers: np.ndarray) -> None:
+    if numbers.dtype not in (np.uint8, np.uint16) or numbers.shape != (section.entries,):
+        raise ValueError(f"section {section.name}: {what} must be uint8 or uint16, one an entry")
 
 
 class BlockPacker:
@@ -117,9 +133,13 @@ class BlockPacker:
             self._pool.shutdown(cancel_futures=True)
 
     def pack(self, section: Section) -> Iterator[list[PackedBlock]]:
-        """The value blocks of a section, its plies blocks, its key blocks; some at a time."""
+        """The value blocks of a section, its plies blocks, its key blocks, or else its score
+        blocks; some at a time."""
         span = _BATCH_BLOCKS * self.block_entries
         starts = range(0, section.entries, span)
+        if section.scores is not None:
+            pack_scores = partial(self._pack_scores, section.plies_bytes)
+            return self._in_order([(pack_scores, section, start, start + span) for start in starts])
         calls = []
         if section.has_values:
             calls += [(self._pack_values, section, start, start + span) for start in starts]
@@ -204,6 +224,32 @@ class BlockPacker:
                 continue
             frame = compressor.compress(_planes_of(plies, plies_bytes))
             packed.append(PackedBlock(frame, zlib.crc32(frame), 0, 0, *longest))
+        return packed
+
+    def _pack_scores(
+        self, width: int, section: Section, start: int, stop: int
+    ) -> list[PackedBlock]:
+        compressor = self._compressor()
+        draw = layout.draw_score(width)
+        packed = []
+        for first, last in self._blocks(section, start, stop):
+            scores = section.scores[first:last]
+            if scores.dtype == np.uint16 and width == 1:
+                scores = np.minimum(scores, draw)  # the draws
+            numbers = np.bincount(scores, minlength=draw + 1)
+            counts = []
+            longest = []
+            for of_value in (numbers[1:draw:2], numbers[0:draw:2]):
+                counts.append(int(of_value.sum()))
+                found = np.flatnonzero(of_value)
+                longest.append(2 * int(found[-1]) if found.size else -1)
+            longest[0] += longest[0] >= 0  # the odd ones, counted from 1
+            alike = scores[0] if numbers[scores[0]] == scores.size else None
+            if alike is not None:
+                packed.append(PackedBlock(b"", int(alike), *counts, *longest))
+                continue
+            frame = compressor.compress(_planes_of(scores, width))
+            packed.append(PackedBlock(frame, zlib.crc32(frame), *counts, *longest))
         return packed
 
     def _pack_distances(

@@ -51,7 +51,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The run of blocks of one kind in one section: its "values", its "plies" or its "keys"."""
+    """The run of blocks of one kind in one section: its "values", "plies", "keys" or "scores"."""
 
     info: layout.SectionInfo
     kind: str
@@ -161,6 +161,9 @@ class TableFile:
 
         Raises IndexError, or CorruptTableError, also where the file has no such section.
         """
+        if self._info(section).scores:
+            score, draw = self._score(section, index)
+            return 0 if score == draw else 1 if score & 1 else -1
         number, offset = self._place(section, index)
         block = self._block(self._part(section, "values"), number)
         if isinstance(block, int):
@@ -175,6 +178,9 @@ class TableFile:
 
         Raises as `value`.
         """
+        if self._info(section).scores:
+            score, draw = self._score(section, index)
+            return None if score == draw else score
         number, offset = self._place(section, index)
         width = self.sections[section].plies_bytes
         if not width or self.value(section, index) == 0:
@@ -224,7 +230,8 @@ class TableFile:
         CorruptTableError, also for distances alone.
         """
         info = self.sections[section]
-        self._part(section, "values")
+        if not info.scores:
+            self._part(section, "values")
         begin, end = span or (0, info.entries)
         if not 0 <= begin <= end <= info.entries or begin % 8 or (end % 8 and end < info.entries):
             raise ValueError(f"section {section} of {info.entries} entries has no span {span}")
@@ -233,36 +240,69 @@ class TableFile:
         if win.shape != (size,) or loss.shape != (size,):
             raise ValueError(f"section {section} needs bitmaps of {size} bytes")
 
-        def store(part: _Part, number: int) -> None:
-            block = self._read_block(part, number)
+        def place(part: _Part, number: int) -> tuple[slice, slice]:
+            """Where a block's part of the span stands in the bitmaps (bytes), and in the block."""
             block_first, block_last = self._span(part.info, number)
             first, last = max(begin, block_first), min(end, block_last)
             here = slice((first - begin) // 8, layout.bitmap_size(last - begin))
+            return here, slice(first - block_first, last - block_first)
+
+        def store(part: _Part, number: int) -> None:
+            block = self._read_block(part, number)
+            here, there = place(part, number)
             if isinstance(block, bytes):
                 raw = np.frombuffer(block, np.uint8).reshape(2, -1)
-                skipped = (first - block_first) // 8
-                win[here], loss[here] = raw[:, skipped : skipped + here.stop - here.start]
+                win[here], loss[here] = raw[:, there.start // 8 : layout.bitmap_size(there.stop)]
                 return
             for plane, value in ((win, layout.WIN), (loss, layout.LOSS)):
                 if block == value:
                     plane[here] = 0xFF
-                    if last % 8:
-                        plane[here.stop - 1] = (1 << last % 8) - 1
+                    if there.stop % 8:
+                        plane[here.stop - 1] = (1 << there.stop % 8) - 1
                 elif out:
                     plane[here] = 0
+
+        def store_scores(part: _Part, number: int) -> None:
+            here, there = place(part, number)
+            scores = self._scores_of(part, number)[there]
+            decided, odd = scores != layout.draw_score(info.plies_bytes), (scores & 1).astype(bool)
+            win[here] = np.packbits(decided & odd, bitorder="little")
+            loss[here] = np.packbits(decided & ~odd, bitorder="little")
 
         if size and (out or info.constant != 0):
             entries = self.header.block_entries
             blocks = range(begin // entries, layout.blocks_of(end, entries))
-            deque(self._each_block(section, "values", threads, store, blocks), maxlen=0)
+            kind, use = ("scores", store_scores) if info.scores else ("values", store)
+            deque(self._each_block(section, kind, threads, use, blocks), maxlen=0)
         return win, loss
+
+    def scores_array(self, section: str, threads: int = 1) -> np.ndarray:
+        """uint8 or uint16 [entries]: the scores of a section that has them.
+
+        Plies, odd for a win and even for a loss; the greatest number of the dtype for a draw.
+        Raises KeyError for an unknown section, CorruptTableError, also for one without scores.
+        """
+        info = self.sections[section]
+        self._part(section, "scores")
+        scores = np.empty(info.entries, _dtype(info))
+
+        def store(part: _Part, number: int) -> None:
+            first, last = self._span(info, number)
+            scores[first:last] = self._scores_of(part, number)
+
+        deque(self._each_block(section, "scores", threads, store), maxlen=0)
+        return scores
 
     def plies_array(self, section: str, threads: int = 1) -> np.ndarray | None:
         """The plies of a whole section, uint8 or uint16 [entries], or None where not stored."""
         info = self.sections[section]
         if not info.plies_bytes:
             return None
-        plies = np.zeros(info.entries, np.uint8 if info.plies_bytes == 1 else np.uint16)
+        if info.scores:
+            scores = self.scores_array(section, threads)
+            scores[scores == layout.draw_score(info.plies_bytes)] = 0
+            return scores
+        plies = np.zeros(info.entries, _dtype(info))
 
         def store(part: _Part, number: int) -> None:
             block = self._read_block(part, number)
@@ -359,6 +399,22 @@ class TableFile:
             raise CorruptTableError(self.path, "header", f"section {section} holds no {kind}")
         return self._parts[section, kind]
 
+    def _score(self, section: str, index: int) -> tuple[int, int]:
+        """The score of an entry, and that of a draw."""
+        number, offset = self._place(section, index)
+        block = self._block(self._parts[section, "scores"], number)
+        if isinstance(block, bytes):
+            block = self._number(section, block, offset)
+        return block, layout.draw_score(self.sections[section].plies_bytes)
+
+    def _scores_of(self, part: _Part, number: int) -> np.ndarray:
+        """uint8 or uint16: the scores of a block."""
+        block = self._read_block(part, number)
+        if isinstance(block, int):
+            first, last = self._span(part.info, number)
+            return np.full(last - first, block, _dtype(part.info))
+        return _joined(part.info, block)
+
     def _number(self, section: str, block: bytes, offset: int) -> int:
         """The distance of an entry in an uncompressed block."""
         stride = len(block) // self.sections[section].plies_bytes
@@ -453,8 +509,13 @@ class TableFile:
                 if (planes[0] & planes[1]).any():
                     raise self._corrupt(part, number, "a position is both won and lost")
                 win, loss = np.bitwise_count(planes).sum(axis=1, dtype=np.int64).tolist()
+        elif part.kind == "scores":
+            scores = self._scores_of(part, number)
+            decided = scores[scores != layout.draw_score(part.info.plies_bytes)]
+            win = int((decided & 1).sum(dtype=np.int64))
+            loss = decided.size - win
         elif not part.info.has_values:
-            greatest = block if isinstance(block, int) else self._greatest(part.info, block)
+            greatest = block if isinstance(block, int) else int(_joined(part.info, block).max())
         content = (
             (True, stored)
             if isinstance(stored, int)
@@ -462,10 +523,15 @@ class TableFile:
         )
         return _Checked(win, loss, greatest, content)
 
-    @staticmethod
-    def _greatest(info: layout.SectionInfo, block: bytes) -> int:
-        """The greatest distance in an uncompressed block."""
-        planes = np.frombuffer(block, np.uint8).reshape(info.plies_bytes, -1)
-        if info.plies_bytes == 1:
-            return int(planes.max())
-        return int((planes[0] | planes[1].astype(np.uint16) << 8).max())
+
+def _dtype(info: layout.SectionInfo) -> type:
+    """The type of the plies or scores of a section."""
+    return np.uint8 if info.plies_bytes == 1 else np.uint16
+
+
+def _joined(info: layout.SectionInfo, block: bytes) -> np.ndarray:
+    """uint8 or uint16: the plies or scores in an uncompressed block."""
+    planes = np.frombuffer(block, np.uint8).reshape(info.plies_bytes, -1)
+    if info.plies_bytes == 1:
+        return planes[0]
+    return planes[0] | planes[1].astype(np.uint16) << 8

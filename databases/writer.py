@@ -201,4 +201,5 @@ def _write_section(
         key_bytes=section.key_bytes,
         first_keys=tuple(key.tobytes().hex() for key in firsts),
         content=layout.content_checksum(contents),
+        scores=section.scores is not None,
     )

@@ -45,22 +45,31 @@ def read(raw, header, blocks, name, index):
         need(not size or zlib.crc32(frame) == check, f"damaged block {number}")
         return zstandard.ZstdDecompressor().decompress(frame) if size else check
 
+    def number_in(block):
+        """The entry of a block of plies or scores."""
+        width = section["plies_bytes"]
+        alike = isinstance(block, int)
+        return block if alike else int.from_bytes(block[entry :: len(block) // width], "little")
+
     first = 0
     for section in header["sections"]:
         count, wdl = -(-section["entries"] // header["block_entries"]), section["win"] is not None
         if section["name"] == name:
             break
-        first += count * (wdl + (section["plies_bytes"] > 0) + (section["key_bytes"] > 0))
+        kinds = wdl + (section["plies_bytes"] > 0) + (section["key_bytes"] > 0)
+        first += count * (1 if "scores" in section else kinds)
     need(section["name"] == name and 0 <= index < section["entries"], f"has no {name} {index}")
     number, entry = divmod(index, header["block_entries"])
     value = block(first + number) if wdl else 3
+    if "scores" in section:
+        score = number_in(value)
+        draw = score == 256 ** section["plies_bytes"] - 1
+        return (0, "") if draw else (1 + score % 2, score)
     if isinstance(value, bytes):
         win, loss = value[entry // 8], value[len(value) // 2 + entry // 8]
         value = 2 * (win >> entry % 8 & 1) + (loss >> entry % 8 & 1)
-    plies = block(first + count * wdl + number) if section["plies_bytes"] and value else ""
-    if isinstance(plies, bytes):
-        plies = int.from_bytes(plies[entry :: len(plies) // section["plies_bytes"]], "little")
-    return value, plies
+    stored = section["plies_bytes"] and value
+    return value, number_in(block(first + count * wdl + number)) if stored else ""
 
 
 def image(points, permutation):

@@ -287,6 +287,90 @@ def test_values_and_distances_are_not_taken_for_each_other(tmp_path) -> None:
             table.entry("d", 300)
 
 
+def scored(name: str, scores: np.ndarray) -> Section:
+    return Section(name, scores.size, None, None, scores=scores)
+
+
+@given(
+    contents=st.lists(
+        st.tuples(
+            st.integers(0, 600),
+            st.sampled_from((0, 1, 2, 254, 255, 600, 65534)),
+            st.sampled_from((np.uint8, np.uint16)),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    block_entries=st.sampled_from((64, 128, 192)),
+    threads=st.sampled_from((1, 2)),
+    seed=st.integers(0, 99),
+)
+def test_scores_are_read_back_as_values_and_plies(
+    tmp_path_factory, contents, block_entries, threads, seed
+) -> None:
+    path = tmp_path_factory.mktemp("t") / "table"
+    rng = np.random.default_rng(seed)
+    wrote = []
+    for number, (entries, greatest, dtype) in enumerate(contents):
+        draw = np.iinfo(dtype).max
+        scores = rng.integers(0, min(greatest, draw - 1) + 1, entries).astype(dtype)
+        scores[rng.random(entries) < 0.3] = draw
+        scores[: seed * 4] = scores[:1]  # blocks that are all alike
+        wrote.append(scored(f"s{number}", scores))
+    written = write(path, *wrote, block_entries=block_entries, threads=threads)
+    with TableFile(path) as table:
+        table.check(threads)
+        assert table.header == written.header
+        for each in wrote:
+            draws = each.scores == np.iinfo(each.scores.dtype).max
+            values = np.where(draws, 0, np.where(each.scores % 2, 1, -1))
+            info = table.sections[each.name]
+            assert info.scores and info.kinds == ("scores",)
+            assert (info.win, info.draw, info.loss) == tuple(
+                int((values == value).sum()) for value in (1, 0, -1)
+            )
+            for value, longest in ((1, info.longest_win), (-1, info.longest_loss)):
+                of_value = each.scores[values == value]
+                assert longest == (int(of_value.max()) if of_value.size else None)
+            for out in (None, tuple(np.full(b.size, 0x5A, np.uint8) for b in bitmaps(values))):
+                planes = table.planes(each.name, threads, out=out)
+                for plane, expected in zip(planes, bitmaps(values), strict=True):
+                    assert (plane == expected).all()
+            plies = np.where(draws, 0, each.scores)
+            assert (table.plies_array(each.name, threads) == plies).all()
+            scores = table.scores_array(each.name, threads)
+            assert ((scores == np.iinfo(scores.dtype).max) == draws).all()
+            assert (scores[~draws] == each.scores[~draws]).all()
+            assert [table.value(each.name, i) for i in range(each.entries)] == values.tolist()
+            expected = [int(p) if v else None for v, p in zip(values, plies, strict=True)]
+            assert [table.plies(each.name, i) for i in range(each.entries)] == expected
+
+
+def test_bytes_of_scores_do_not_depend_on_dtype_or_threads(tmp_path) -> None:
+    narrow = np.random.default_rng(0).integers(0, 256, 50_000).astype(np.uint8)
+    wide = narrow.astype(np.uint16)
+    wide[narrow == 255] = 65535
+    files = []
+    for scores in (narrow, wide):
+        for threads in (1, 2):
+            write(tmp_path / "t", scored("s", scores), threads=threads)
+            files.append((tmp_path / "t").read_bytes())
+    assert len(set(files)) == 1
+    with TableFile(tmp_path / "t") as table:
+        assert table.sections["s"].plies_bytes == 1
+
+
+def test_only_a_section_with_scores_has_scores(tmp_path) -> None:
+    write(tmp_path / "t", random_section("v", 300, 0, np.uint8), scored("s", np.ones(9, np.uint8)))
+    assert b'"scores":true' in (tmp_path / "t").read_bytes()
+    assert b'"scores":false' not in (tmp_path / "t").read_bytes()
+    with TableFile(tmp_path / "t") as table:
+        with pytest.raises(CorruptTableError, match="section v holds no scores"):
+            table.scores_array("v")
+        with pytest.raises(CorruptTableError, match="section s holds no plies"):
+            table.entry("s", 0)
+
+
 def test_a_wrong_greatest_distance_is_found(tmp_path) -> None:
     path = tmp_path / "t"
     write(path, distances("s", np.arange(200, dtype=np.uint8)))
@@ -324,6 +408,9 @@ def test_about_may_be_filled_while_sections_are_made(tmp_path) -> None:
         Section("s", 2, None, None),
         Section("s", 2, None, np.zeros(1, np.uint8), np.zeros(2, np.uint8)),
         Section("s", 2, None, None, np.zeros(3, np.uint8)),
+        Section("s", 2, None, None, scores=np.zeros(3, np.uint8)),
+        Section("s", 2, None, None, scores=np.zeros(2, np.int16)),
+        Section("s", 2, None, None, np.zeros(2, np.uint8), scores=np.zeros(2, np.uint8)),
     ],
     ids=[
         "bit past end",
@@ -335,6 +422,9 @@ def test_about_may_be_filled_while_sections_are_made(tmp_path) -> None:
         "nothing",
         "no wins",
         "too many plies",
+        "too many scores",
+        "scores dtype",
+        "scores and plies",
     ],
 )
 @pytest.mark.parametrize("threads", [1, 2])
@@ -467,6 +557,8 @@ def whole(tmp_path_factory) -> bytes:
         keyed_section("K", keys),
         distances("D1", rng.integers(0, 9, 300).astype(np.uint8)),
         distances("D2", rng.integers(0, 999, 300).astype(np.uint16)),
+        scored("S1", rng.integers(0, 256, 300).astype(np.uint8)),
+        scored("S2", rng.integers(0, 999, 300).astype(np.uint16)),
     )
     return path.read_bytes()
 
