@@ -275,7 +275,8 @@ def solve_lasca(options: Namespace) -> int:
         return _solve_lasca_from(options)
     from databases.catalog import lasca_family
     from databases.store import Store
-    from solver.lasca_job import estimate, solve_families, table_names
+    from solver.lasca_cost import estimate
+    from solver.lasca_job import solve_families, table_names
     from solver.room import free_memory
 
     families = _lasca_families(options)
@@ -309,7 +310,7 @@ def estimate_lasca(options: Namespace) -> int:
         found, threads = estimate_from(options.max_positions or DEFAULT_MOST_POSITIONS), 1
         print("at most:")
     else:
-        from solver.lasca_job import estimate
+        from solver.lasca_cost import estimate
 
         found = estimate(_lasca_families(options), threads, _memory(options))
     print(describe(found, root, threads))

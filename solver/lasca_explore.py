@@ -25,7 +25,7 @@ from databases.probe import Value
 from engine.lasca import Position, Rules
 from engine.lasca.packing import MEN
 from solver.errors import ResourceError
-from solver.lasca_job import Estimate
+from solver.lasca_cost import Estimate
 from solver.lasca_kernels import (
     _COUNT,
     _LOW,

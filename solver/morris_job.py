@@ -23,7 +23,7 @@ from engine.morris.board import POINT_COUNT
 from engine.morris.index import Subspace, canonical_rows, subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS, LOSING_TOTAL
 from solver.errors import ResourceError
-from solver.progress import Progress
+from solver.progress import Progress, closing_line
 from solver.room import gigabytes, peak_memory
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def solve_morris(
                     progress.advance(_entries(report.header))
                     progress.line(_level_line(report))
             if todo:
-                progress.line(_closing_line(positions, time.perf_counter() - began))
+                progress.line(closing_line(positions, time.perf_counter() - began))
         finally:
             progress.end()
 
@@ -248,7 +248,7 @@ def solve_distances(
                     progress.advance(_entries(report.header))
                     progress.line(_distance_line(report))
             if todo:
-                progress.line(_closing_line(positions, time.perf_counter() - began))
+                progress.line(closing_line(positions, time.perf_counter() - began))
         finally:
             progress.end()
 
@@ -296,8 +296,3 @@ def _distance_line(report: DistanceReport) -> str:
         f"winning conversion, longest {report.longest} plies, {len(report.steps)} steps in "
         f"{report.seconds:.1f} s, peak memory {gigabytes(peak_memory())}"
     )
-
-
-def _closing_line(positions: int, seconds: float) -> str:
-    rate = positions / seconds / 1e6
-    return f"solved {positions:,} positions in {seconds:.0f} s, {rate:.1f} million a second"

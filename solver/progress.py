@@ -68,3 +68,9 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def closing_line(positions: int, seconds: float) -> str:
+    """The last line of a job's log: so much was solved in such a time."""
+    rate = positions / seconds / 1e6
+    return f"solved {positions:,} positions in {seconds:.0f} s, {rate:.1f} million a second"

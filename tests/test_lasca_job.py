@@ -12,9 +12,9 @@ from engine.lasca import Position
 from engine.lasca.index import classes
 from solver import lasca_job as job
 from solver.errors import ResourceError
+from solver.lasca_cost import busy_positions, estimate, held_memory, task_memory
 from solver.lasca_game import Family, LascaGame, StoppedError
 from solver.lasca_job import (
-    estimate,
     families_by_men,
     officers_family,
     scores_of,
@@ -119,16 +119,17 @@ def test_two_runs_in_one_folder(three_men):
         solve_families(Store(three_men.root, lasca_family()), THREE_MEN)
 
 
-def test_scores_are_read_back(three_men):
-    scores = np.array([0, 65535, 1, 300, 65535, 2, 301, 65535, 0], np.uint16)
+@pytest.mark.parametrize("longest", [301, 200])
+def test_scores_are_read_back(tmp_path, longest):
     of = classes(1, 1)[0]
-    section = section_of(scores)
-    assert section.win.tolist() == [0b01000100, 0]
-    assert section.loss.tolist() == [0b00101001, 1]
-    assert section.plies.tolist() == [0, 0, 1, 300, 0, 2, 301, 0, 0]
-    with three_men.open(of.name) as table:
-        plies = table.plies_array("white")
-    assert np.array_equal(scores_of(three_men, of) % 65535, plies)
+    scores = np.full(of.size, 65535, np.uint16)
+    scores[:8] = 0, 65535, 1, 24, 65535, 2, longest, 254
+    store = Store(tmp_path, lasca_family())
+    with store.lock():
+        store.write(of.name, [section_of(scores)])
+    found = scores_of(store, of)
+    assert found.dtype == np.uint16
+    assert np.array_equal(found, scores)
 
 
 def test_a_stopped_task_is_given_up():
@@ -188,3 +189,21 @@ def test_estimate_of_six_men():
     assert found.tables == 784
     assert 1 < found.memory / 2**30 < 16
     assert found.seconds > 10
+
+
+def test_estimated_memory_is_that_of_the_tasks_solved_at_once():
+    family = families_by_men(5)[-1]
+    tasks = sorted(map(task_memory, family.tasks))
+    one, two = (estimate([family], threads).memory for threads in (1, 2))
+    assert one == held_memory(family) + tasks[-1]
+    assert two == held_memory(family) + tasks[-1] + tasks[-2]
+    assert estimate([family], 2, memory=two + 1).memory == two
+    assert estimate([family], 2, memory=two - 1).memory == two - 1
+    assert estimate([family], 2, memory=1).memory == one
+
+
+def test_threads_do_not_help_where_tasks_wait_for_each_other():
+    officers = officers_family(3)
+    assert busy_positions(officers, 2) == busy_positions(officers, 1) == officers.size
+    family = families_by_men(4)[-2]
+    assert family.size / 2 <= busy_positions(family, 2) < family.size
