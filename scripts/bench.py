@@ -6,6 +6,9 @@
     .venv/bin/python scripts/bench.py plain --men 4           morris by the plain engine
     .venv/bin/python scripts/bench.py lasca --men 4           Lasca by men
     .venv/bin/python scripts/bench.py probe --tables DIR      look-ups, see bench_probe.py
+    .venv/bin/python scripts/bench.py lasca --columns 2       Lasca, 11 + 11 officers
+    .venv/bin/python scripts/bench.py coding --men 5 --tables DIR
+                                                              what Lasca tables take, by coding
 
 Kernels are compiled before the clock starts, files are written. Seconds of a core are those of the
 process on all cores together, so other work on the machine counts little. `--rounds` tells what
@@ -19,11 +22,16 @@ import os
 import shutil
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from databases.catalog import lasca_family, morris_family
+import numpy as np
+from zstandard import ZstdCompressor
+
+from databases.catalog import LASCA_SECTION, lasca_family, morris_family
+from databases.format import BLOCK_ENTRIES
 from databases.store import MANIFEST, Store
 from engine.morris import Rules
 from solver.morris_job import level_positions, solve_morris, units
@@ -106,13 +114,71 @@ def bench_plain(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def bench_lasca(arguments: argparse.Namespace, folder: Path) -> None:
-    from solver.lasca_job import families_by_men, solve_families
+    from solver.lasca_job import families_by_men, officers_family, solve_families
 
-    solve_families(Store(folder / "warm-up", lasca_family()), families_by_men(3))
-    families = families_by_men(arguments.men)
+    warm_up = Store(folder / "warm-up", lasca_family())
+    solve_families(warm_up, (*families_by_men(3), officers_family(1)))
     store = Store(folder / "tables", lasca_family())
-    with clock(f"Lasca up to {arguments.men} men", sum(family.size for family in families), folder):
-        solve_families(store, families, threads=arguments.threads)
+    chosen = families_by_men(arguments.men)
+    if arguments.columns:
+        chosen = (officers_family(arguments.columns),)
+    for family in chosen:
+        what = f"Lasca {family.white_men} + {family.black_men} men"
+        if family.officers_only:
+            what += f", all officers, at most {family.max_columns} columns"
+        with clock(what, family.size, store.folder):
+            solve_families(store, [family], threads=arguments.threads)
+
+
+def bench_coding(arguments: argparse.Namespace, _folder: Path) -> None:
+    """Bytes and seconds of the Lasca tables by men, values and plies coded in several ways."""
+    from solver.lasca_job import families_by_men, table_names
+
+    store = Store(arguments.tables, lasca_family())
+    sizes: Counter[tuple[str, int]] = Counter()
+    seconds: Counter[tuple[str, int]] = Counter()
+    positions = 0
+    for name in table_names(families_by_men(arguments.men)):
+        with store.open(name) as table:
+            entries = table.sections[LASCA_SECTION].entries
+            planes = table.planes(LASCA_SECTION)
+            plies = table.plies_array(LASCA_SECTION)
+        positions += entries
+        for coding, stretches in codings(planes, plies, entries).items():
+            for level in (1, 3):
+                compressor = ZstdCompressor(level=level, write_checksum=True)
+                began = time.perf_counter()
+                for raw in stretches:
+                    sizes[coding, level] += len(compressor.compress(raw)) if any(raw) else 8
+                seconds[coding, level] += time.perf_counter() - began
+    for (coding, level), size in sizes.items():
+        print(
+            f"{coding}, level {level}: {size / positions:.4f} bytes a position, "
+            f"{seconds[coding, level] / positions * 1e9:.1f} ns a position to compress"
+        )
+
+
+def codings(
+    planes: tuple[np.ndarray, np.ndarray], plies: np.ndarray, entries: int
+) -> dict[str, list[bytes]]:
+    """The blocks of a section, uncompressed, by coding."""
+    draws = ~np.unpackbits(planes[0] | planes[1], count=entries, bitorder="little").view(bool)
+    width = plies.dtype.itemsize
+    blocks: dict[str, list[bytes]] = defaultdict(list)
+
+    def split(numbers: np.ndarray) -> bytes:
+        return b"".join((numbers >> 8 * byte).astype(np.uint8).tobytes() for byte in range(width))
+
+    for first in range(0, entries, BLOCK_ENTRIES):
+        last = min(first + BLOCK_ENTRIES, entries)
+        span = slice(first // 8, -(-last // 8))
+        values = planes[0][span].tobytes() + planes[1][span].tobytes()
+        here = plies[first:last]
+        blocks["values, then plies"] += [values, split(here)]
+        blocks["values, then half the plies"] += [values, split(here >> 1)]
+        together = np.where(draws[first:last], np.iinfo(plies.dtype).max, here)
+        blocks["values and plies together"].append(split(together))
+    return blocks
 
 
 def bench_look_ups(arguments: argparse.Namespace, _folder: Path) -> None:
@@ -135,10 +201,12 @@ def main() -> None:
         "morris": bench_morris,
         "plain": bench_plain,
         "lasca": bench_lasca,
+        "coding": bench_coding,
         "probe": bench_look_ups,
     }
     parser.add_argument("what", choices=measured)
     parser.add_argument("--men", type=int, default=4)
+    parser.add_argument("--columns", type=int, help="Lasca: endings of officers, columns at most")
     parser.add_argument("--flying", default="board")
     parser.add_argument("--unit", help="R,C")
     parser.add_argument("--tables", type=Path)
@@ -148,8 +216,8 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2000, help="probe: positions timed")
     parser.add_argument("--seconds", type=float, default=5, help="probe: of a throughput run")
     arguments = parser.parse_args()
-    if (arguments.unit or arguments.what == "probe") and arguments.tables is None:
-        parser.error("--unit and probe need --tables")
+    if (arguments.unit or arguments.what in ("coding", "probe")) and arguments.tables is None:
+        parser.error("--unit, coding and probe need --tables")
     folder = Path(tempfile.mkdtemp(prefix="lasker-bench-"))
     try:
         measured[arguments.what](arguments, folder)

@@ -207,6 +207,9 @@ def _parser() -> _Parser:
         default=METRICS[0],
         help="morris: dtc counts distances to conversion instead (default: %(default)s)",
     )
+    counts.add_argument(
+        "--officers", action="store_true", help="lasca: the endings of 11 + 11 officers instead"
+    )
     verify = add_query("verify", commands.verify, "check the tables by independent code")
     verify.add_argument("--known", action="store_true", help="compare with the published values")
     verify.add_argument(

@@ -118,8 +118,12 @@ def counts(options: Namespace) -> int:
     """`lasker counts`"""
     from solver import counts as counting
 
+    if options.officers and (options.game != "lasca" or options.men is not None):
+        raise UsageError("--officers goes with lasca and without --men")
     root = tables_folder(options)
-    if options.metric == "dtc":
+    if options.officers:
+        print(counting.as_csv(counting.officer_counts(root), counting.OfficerCounts))
+    elif options.metric == "dtc":
         if options.game != "morris":
             raise UsageError("--metric dtc goes with morris")
         rows = counting.morris_distances(root, options.flying, _men(options))

@@ -20,12 +20,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from databases.catalog import LASCA_SECTION, lasca_family, morris_dtc_family, morris_family
+from databases.catalog import (
+    LASCA_MOST_OFFICER_COLUMNS,
+    LASCA_SECTION,
+    lasca_family,
+    morris_dtc_family,
+    morris_family,
+)
 from databases.errors import CorruptTableError, MissingTableError
 from databases.format import SectionInfo
 from databases.reader import TableFile
 from databases.store import Store
 from engine.lasca.index import LascaClass, classes
+from engine.lasca.rules import MEN_PER_SIDE
 from engine.morris.board import POINT_COUNT, SYMMETRIES
 from engine.morris.index import Subspace, canonical_rows, stabiliser_sizes, subspaces_of_level
 from engine.morris.rules import LOSING_TOTAL, MOST_MEN
@@ -221,10 +228,10 @@ def _men_counts(store: Store, white_men: int, black_men: int) -> list[LascaCount
     for officers, its_classes in sorted(by_officers.items()):
         sections = [_lasca_section(store, each) for each in its_classes]
         if None not in sections:
-            rows.append(_summed((white_men, black_men, *officers), sections))
+            rows.append(LascaCounts(white_men, black_men, *officers, *_sums(sections)))
             everything += sections
     if len(rows) == len(by_officers):
-        rows.insert(0, _summed((white_men, black_men, "all", "all"), everything))
+        rows.insert(0, LascaCounts(white_men, black_men, "all", "all", *_sums(everything)))
     return rows
 
 
@@ -237,14 +244,50 @@ def _lasca_section(store: Store, of: LascaClass) -> SectionInfo | None:
         return None
 
 
-def _summed(men: tuple[int | str, ...], sections: list[SectionInfo]) -> LascaCounts:
+def _sums(sections: list[SectionInfo]) -> list[int | str]:
+    """Positions, those won, drawn and lost, and the longest win and loss, of several classes."""
     sums = [sum(getattr(s, name) for s in sections) for name in ("entries", "win", "draw", "loss")]
     wins = [s.longest_win for s in sections if s.longest_win is not None]
     losses = [s.longest_loss for s in sections if s.longest_loss is not None]
-    return LascaCounts(*men, *sums, max(wins, default=""), max(losses, default=""))
+    return [*sums, max(wins, default=""), max(losses, default="")]
 
 
-def as_csv(rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts], of: type) -> str:
+@dataclass(frozen=True)
+class OfficerCounts:
+    """The counts of one class of endings of all officers, as one row of the CSV."""
+
+    white_men: int
+    black_men: int
+    white_officers: int
+    black_officers: int
+    columns: int
+    total: int
+    win: int
+    draw: int
+    loss: int
+    longest_win_plies: int | str
+    longest_loss_plies: int | str
+
+
+def officer_counts(root: Path) -> list[OfficerCounts]:
+    """The counts of the solved endings of eleven officers a side, by columns.
+
+    Raises CorruptTableError and WrongRulesError.
+    """
+    store = Store(root, lasca_family())
+    rows = []
+    for columns in range(1, LASCA_MOST_OFFICER_COLUMNS + 1):
+        ending = LascaClass(*[MEN_PER_SIDE] * 4, columns)
+        section = _lasca_section(store, ending)
+        if section is not None:
+            rows.append(OfficerCounts(*astuple(ending), *_sums([section])))
+    return rows
+
+
+def as_csv(
+    rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts] | list[OfficerCounts],
+    of: type,
+) -> str:
     """The rows with their heading; `of` is their class."""
     lines = [",".join(field.name for field in fields(of))]
     lines += [",".join(map(str, astuple(row))) for row in rows]

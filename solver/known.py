@@ -20,16 +20,19 @@ from solver.counts import (
     LascaCounts,
     MorrisCounts,
     MorrisDistances,
+    OfficerCounts,
     as_csv,
     lasca_counts,
     morris_counts,
     morris_distances,
+    officer_counts,
 )
 from solver.verification import Check
 
 # Columns that say which subspace a row is about.
 _MORRIS_KEYS = 5
 _LASCA_KEYS = 4
+_OFFICERS_KEYS = 5
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,14 @@ def check_lasca(root: Path, men: int) -> Check:
     Raises CorruptTableError and WrongRulesError.
     """
     return _compare("lasca_men.csv", lasca_counts(root, men), LascaCounts, _LASCA_KEYS)
+
+
+def check_officers(root: Path) -> Check:
+    """Compares all solved endings of Lasca in which all men are officers.
+
+    Raises CorruptTableError and WrongRulesError.
+    """
+    return _compare("lasca_officers.csv", officer_counts(root), OfficerCounts, _OFFICERS_KEYS)
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,7 @@ def _published_checksums(name: str) -> dict[str, str]:
 
 def _compare(
     name: str,
-    rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts],
+    rows: list[MorrisCounts] | list[MorrisDistances] | list[LascaCounts] | list[OfficerCounts],
     of: type,
     keys: int,
 ) -> Check:

@@ -22,7 +22,7 @@ from databases.catalog import (
 from databases.store import Store
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import LOSING_TOTAL, MOST_MEN
-from solver.known import check_files, check_manifest, file_sums
+from solver.known import check_files, check_manifest, check_officers, file_sums
 from solver.known import check_lasca as known_lasca
 from solver.known import check_morris as known_morris
 from solver.known import check_morris_distances as known_distances
@@ -133,6 +133,7 @@ def verify_lasca(
     """Verifies the classes up to `men` men, or if None all that are solved, as `verify_morris`."""
     store = Store(root, lasca_family())
     selected: list[VerifiedClass] = []
+    columns = 0
     if men is None:
         whole = store.report().whole.keys()
         men = _reached({n: lasca_classes(n, n) for n in range(2, LASCA_MOST_MEN + 1)}, whole)
@@ -150,6 +151,8 @@ def verify_lasca(
     checks += _file_checks(store, names, bounded, "lasca_classes" if known else None)
     if known:
         checks.append(known_lasca(root, men))
+        if columns:
+            checks.append(check_officers(root))
     return Report(checks)
 
 

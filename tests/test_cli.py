@@ -77,6 +77,8 @@ BAD_INPUT = [
     (["counts", "lasca", "--men", "22"], 2, "--men 22 is out of range for lasca"),
     (["counts", "lasca", "--metric", "dtc"], 2, "--metric dtc goes with morris"),
     (["counts", "morris", "--metric", "plies"], 2, "'plies'"),
+    (["counts", "morris", "--officers"], 2, "--officers goes with lasca"),
+    (["counts", "lasca", "--officers", "--men", "2"], 2, "without --men"),
     (["verify", "morris", "--men", "11"], 2, "--men 11 is out of range for morris"),
     (["verify", "morris", "--sample", "0"], 2, "0 is out of range"),
     (["verify", "lasca", "--sample", "some"], 2, "'some' is no whole number"),
@@ -382,6 +384,9 @@ def test_counts_are_the_published_ones(lasker: object) -> None:
     assert known <= found
     known_lines = (DATA / "lasca_counts.csv").read_text().splitlines()
     assert lasker("counts", "lasca", "--men", "2").out.splitlines() == known_lines[:6]
+    heading = "white_men,black_men,white_officers,black_officers,columns,total,"
+    result = lasker("counts", "lasca", "--officers")
+    assert (result.code, result.out[: len(heading)]) == (0, heading)
 
 
 def test_status(lasker: object, tmp_path: Path) -> None:

@@ -18,13 +18,15 @@ from solver.counts import (
     LascaCounts,
     MorrisCounts,
     MorrisDistances,
+    OfficerCounts,
     as_csv,
     lasca_counts,
     morris_counts,
     morris_distances,
+    officer_counts,
     raw_counts,
 )
-from solver.lasca_job import families_by_men, solve_families
+from solver.lasca_job import families_by_men, officers_family, scores_of, solve_families
 from solver.morris_job import solve_morris
 
 DATA = Path(__file__).parent / "data"
@@ -122,3 +124,27 @@ def test_published_counts_of_lasca(tmp_path: Path) -> None:
     with (DATA / "lasca_counts.csv").open(newline="") as file:
         known = [",".join(row) for row in csv.reader(file)]
     assert as_csv(lasca_counts(tmp_path, 4), LascaCounts).splitlines() == known
+
+
+def test_counts_of_endings_of_officers(tmp_path: Path) -> None:
+    store = Store(tmp_path, lasca_family())
+    assert officer_counts(tmp_path) == []
+    family = officers_family(2)
+    solve_families(store, [family])
+    found = officer_counts(tmp_path)
+    assert lasca_counts(tmp_path, 6) == []
+    assert len(found) == len(family.tasks) == 2
+    for row, task in zip(found, family.tasks, strict=True):
+        scores = scores_of(store, task.classes[0])
+        value = np.where(scores == 65535, 0, np.where(scores % 2, 1, -1))
+        assert (row.win, row.draw, row.loss) == tuple(int((value == v).sum()) for v in (1, 0, -1))
+        assert row.total == task.size
+        assert row.longest_win_plies == scores[value == 1].max()
+        assert row.longest_loss_plies == scores[value == -1].max()
+    lines = as_csv(found, OfficerCounts).splitlines()
+    assert lines[0] == (
+        "white_men,black_men,white_officers,black_officers,columns,"
+        "total,win,draw,loss,longest_win_plies,longest_loss_plies"
+    )
+    # One column is White's, who wins at once, or Black's, who has won.
+    assert lines[1] == "11,11,11,11,1,50,25,0,25,1,0"

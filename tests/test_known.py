@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_tables import distances, write_distances
 
-from databases import MissingTableError, Section, Store, morris_family
+from databases import MissingTableError, Section, Store, lasca_family, morris_family
 from engine.morris.index import subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS
 from solver import known
@@ -20,9 +20,11 @@ from solver.known import (
     check_manifest,
     check_morris,
     check_morris_distances,
+    check_officers,
     file_sums,
     published,
 )
+from solver.lasca_job import families_by_men, officers_family, solve_families, table_names
 
 DATA = Path(__file__).parent / "data"
 
@@ -86,7 +88,8 @@ def test_distances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_not_solved_is_no_fault(tmp_path: Path) -> None:
-    for check in (check_morris(tmp_path, "off", 10), check_lasca(tmp_path, 4)):
+    checks = (check_morris(tmp_path, "off", 10), check_lasca(tmp_path, 4), check_officers(tmp_path))
+    for check in checks:
         assert (check.positions, check.faults) == (0, 0)
 
 
@@ -136,3 +139,42 @@ def test_published_checksums_name_every_table_of_the_whole_game() -> None:
     found = known._published_checksums("morris_board.zstd-1.5.7.sha256")
     assert len(found) == 228 and all(len(checksum) == 64 for checksum in found.values())
     assert known._published_checksums("no such file") == {}
+
+
+LASCA = (*families_by_men(2), officers_family(2))
+
+
+@pytest.fixture(scope="module")
+def lasca(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Lasca up to two men, and the endings of officers in up to two columns."""
+    store = Store(tmp_path_factory.mktemp("lasca"), lasca_family())
+    solve_families(store, LASCA)
+    return store
+
+
+def test_lasca_as_published(lasca: Store) -> None:
+    men, officers = check_lasca(lasca.root, 2), check_officers(lasca.root)
+    assert (men.positions, men.faults) == (2216, 0)
+    assert (officers.positions, officers.faults) == (50 + 144_600, 0)
+
+
+def test_wrong_counts_of_officers_are_faults(lasca: Store, tmp_path: Path) -> None:
+    name = table_names(LASCA)[-1]
+    store = Store(tmp_path, lasca_family())
+    with lasca.open(name) as table, store.lock():
+        win, loss = table.planes("white")
+        store.write(name, [Section("white", 144_600, loss, win, table.plies_array("white"))])
+    check = check_officers(tmp_path)
+    assert (check.positions, check.faults) == (144_600, 1)
+    assert "11,11,11,11,2,144600," in str(check.examples[0])
+
+
+def test_published_checksums_of_lasca(lasca: Store) -> None:
+    published_by = "1.5.7"
+    found = known._published_checksums(f"lasca.zstd-{published_by}.sha256")
+    names = table_names((*families_by_men(6), officers_family(3)))
+    assert {f"{name}.tbl" for name in names} == found.keys()
+    check = check_files(lasca, "lasca", file_sums(lasca, table_names(LASCA)))
+    with lasca.open(table_names(LASCA)[0]) as table:
+        same = table.header.created_by["zstd"] == published_by
+    assert (check.positions, check.faults) == (2216 + 50 + 144_600 if same else 0, 0)
