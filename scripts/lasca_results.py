@@ -28,6 +28,7 @@ from solver.counts import LascaCounts, lasca_counts, officer_counts
 from solver.games import game_of
 
 FIELDS = ("total", "win", "draw", "loss")
+WIDTH = 100
 
 
 def solve_seconds(log: Path | None) -> Counter[str]:
@@ -39,6 +40,12 @@ def solve_seconds(log: Path | None) -> Counter[str]:
             if found := pattern.search(line):
                 seconds[found[1]] += float(found[2])
     return seconds
+
+
+def ending(columns: int) -> tuple[str, LascaClass]:
+    """Title and class of the ending of eleven officers a side in so many columns."""
+    plural = "" if columns == 1 else "s"
+    return f"11 + 11 officers, {columns} column{plural}", LascaClass(*[MEN_PER_SIDE] * 4, columns)
 
 
 def percent(part: int, whole: int) -> str:
@@ -70,8 +77,8 @@ def totals(store: Store, rows: list[LascaCounts], log: Path | None) -> None:
             men = row.white_men, row.black_men
             add(f"{sum(men)} men", (each.name for each in classes(*men)), [row])
     for row in officer_counts(store.root):
-        name = LascaClass(*[MEN_PER_SIDE] * 4, row.columns).name
-        add(f"11 + 11 officers, {row.columns} columns", iter([name]), [row])
+        title, of = ending(row.columns)
+        add(title, iter([of.name]), [row])
     print("| what | positions | won | drawn | lost | MB | bytes a position | seconds of a thread |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for title, found in sums.items():
@@ -133,8 +140,8 @@ def longest(store: Store, rows: list[LascaCounts]) -> list[Position]:
         for row in rows
         if row.white_officers == "all"
     ]
-    endings = [LascaClass(*[MEN_PER_SIDE] * 4, row.columns) for row in officer_counts(store.root)]
-    groups += [(f"11 + 11 officers, {of.columns} columns", [of]) for of in endings]
+    endings = [ending(row.columns) for row in officer_counts(store.root)]
+    groups += [(title, [of]) for title, of in endings]
     print("| men, the winner to move | plies | in the class | such positions there | one of them |")
     print("| --- | ---: | --- | ---: | --- |")
     best: dict[bool, tuple[int, Position]] = {}
@@ -144,7 +151,7 @@ def longest(store: Store, rows: list[LascaCounts]) -> list[Position]:
             continue
         position, number = first_win(store, of, plies)
         print(f"| {title} | {plies} | {of.name} | {number:,} | `{position}` |")
-        real = of in endings
+        real = of.white_men == MEN_PER_SIDE
         if real not in best or best[real][0] < plies:
             best[real] = plies, position
     print()
@@ -155,16 +162,18 @@ def line_of_play(store: Store, position: Position) -> None:
     """A line of perfect play to the end, as one paragraph."""
     with open_tables(store.root) as tables:
         steps = perfect_line(tables, game_of("lasca"), position, None)
-    moves = [
-        f"{number // 2 + 1}. {step.move}" if number % 2 == 0 else str(step.move)
-        for number, step in enumerate(steps)
+    moves = [str(step.move) for step in steps]
+    turns = [
+        f"{number}. {' '.join(moves[at : at + 2])}"
+        for number, at in enumerate(range(0, len(moves), 2), start=1)
     ]
     print(f"From `{position}`, {len(steps)} plies:\n")
-    text = " ".join(moves)
-    while len(text) > 100:
-        cut = text.rindex(" ", 0, 101)
-        print(text[:cut])
-        text = text[cut + 1 :]
+    text = ""
+    for turn in turns:
+        if len(text) + 1 + len(turn) > WIDTH:
+            print(text)
+            text = ""
+        text += f" {turn}" if text else turn
     print(f"{text}\n")
 
 
@@ -173,7 +182,7 @@ def real_endings(store: Store) -> None:
     print("| columns | the mover's | positions | won | drawn | lost |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     for row in officer_counts(store.root):
-        of = LascaClass(*[MEN_PER_SIDE] * 4, row.columns)
+        of = ending(row.columns)[1]
         with store.open(of.name) as table:
             planes = [
                 np.unpackbits(plane, count=of.size, bitorder="little")

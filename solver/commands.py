@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from solver.errors import UsageError
+from solver.errors import ResourceError, UsageError
 from solver.games import Game, game_of
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def solve_lasca(options: Namespace) -> int:
         return _solve_lasca_from(options)
     from databases.catalog import lasca_family
     from databases.store import Store
-    from solver.lasca_cost import estimate
+    from solver.lasca_cost import estimate, too_large
     from solver.lasca_job import solve_families, table_names
     from solver.room import free_memory
 
@@ -288,6 +288,8 @@ def solve_lasca(options: Namespace) -> int:
     names = table_names(families)
     if store.report().whole.keys() >= set(names):
         return _nothing_to_do(options, len(names))
+    if reason := too_large(families):
+        raise ResourceError(reason)
     memory = free_memory() if options.memory is None else _memory(options)
     _make_room(options, estimate(families, _threads(options), memory))
     with _progress(options) as progress:
@@ -305,7 +307,7 @@ def estimate_lasca(options: Namespace) -> int:
     """`lasker estimate lasca`"""
     from solver.room import describe
 
-    root, threads = tables_folder(options), _threads(options)
+    root, threads, reason = tables_folder(options), _threads(options), None
     if options.start is not None:
         from solver.lasca_explore import DEFAULT_MOST_POSITIONS, estimate_from
 
@@ -314,10 +316,13 @@ def estimate_lasca(options: Namespace) -> int:
         found, threads = estimate_from(options.max_positions or DEFAULT_MOST_POSITIONS), 1
         print("at most:")
     else:
-        from solver.lasca_cost import estimate
+        from solver.lasca_cost import estimate, too_large
 
-        found = estimate(_lasca_families(options), threads, _memory(options))
+        families = _lasca_families(options)
+        found, reason = estimate(families, threads, _memory(options)), too_large(families)
     print(describe(found, root, threads))
+    if reason:
+        print(f"but it can't be solved: {reason}")
     return 0
 
 

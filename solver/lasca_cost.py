@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.lasca_game import Family, LascaGame, Task
-from solver.retrograde import BLOCK
+from solver.retrograde import BLOCK, MOST_POSITIONS
 
 SCORES = np.uint16
 """The type of the scores of a family."""
@@ -36,12 +36,21 @@ _MOVES_A_COLUMN = 2.88 / 4
 # The interpreter with its compiled kernels, and what threads work with.
 _SHARED_BYTES = 400_000_000
 
-_DISK_BYTES = 0.4  # a position in a finished table
+# A position in a finished table, by men and of the endings of officers.
+_DISK_BYTES = 0.35
+_OFFICERS_DISK_BYTES = 0.16
 
-# How many blocks of positions, spread over a job, are expanded to measure the speed of the machine,
-# and how many times as long as expanding them solving and writing takes; measured.
-_SAMPLES = 12
-_SOLVING = 1.6
+# How many blocks of positions, spread over a job, are expanded and how often, to measure the speed
+# of the machine.
+_SAMPLES = 40
+_REPEATS = 3
+
+# What solving and writing a position of a job takes is so many times expanding one of it, and so
+# many times expanding one of this family for what depends on the machine alone; measured, see
+# docs/performance.md.
+_REFERENCE = Family(2, 2)
+_TIMES_EXPANDING = 2.2
+_TIMES_REFERENCE = 0.9
 
 
 @dataclass(frozen=True)
@@ -58,18 +67,30 @@ class Estimate:
 def estimate(families: Sequence[Family], threads: int = 1, memory: int | None = None) -> Estimate:
     """What solving these families takes, all of it, from a short measurement on this machine.
 
-    memory: the bytes that the job may take, as given to `solver.lasca_job.solve_families`.
+    Where no machine can do it, see `too_large`, it is what it would take. memory: the bytes that
+    the job may take, as given to `solver.lasca_job.solve_families`.
     """
     positions = sum(family.size for family in families)
+    busy = sum(busy_positions(family, threads) for family in families)
+    job, reference = _seconds_to_expand(families), _seconds_to_expand((_REFERENCE,))
     return Estimate(
         tables=sum(len(task.classes) for family in families for task in family.tasks),
         positions=positions,
-        disk=int(positions * _DISK_BYTES),
+        disk=sum(map(_disk_bytes, families)),
         memory=max(_family_memory(family, threads, memory) for family in families),
-        seconds=sum(busy_positions(family, threads) for family in families)
-        * _SOLVING
-        * _seconds_to_expand(families),
+        seconds=busy * (_TIMES_EXPANDING * job + _TIMES_REFERENCE * reference),
     )
+
+
+def too_large(families: Sequence[Family]) -> str | None:
+    """Why these families can't be solved at all, whatever the machine, or None."""
+    for task in (task for family in families for task in family.tasks):
+        if task.size >= MOST_POSITIONS:
+            return (
+                f"{task.name} has {task.size:,} positions, and the plain engine can number fewer "
+                f"than {MOST_POSITIONS:,} at once"
+            )
+    return None
 
 
 def task_memory(task: Task) -> int:
@@ -83,6 +104,10 @@ def task_memory(task: Task) -> int:
     remembered = min(REMEMBERED_BYTES, _MOVE_BYTES * moves + task.size)
     wider = task.size * _WIDER_BYTES if moves >= 1 << 32 else 0
     return int(task.size * _POSITION_BYTES + _MOVE_BYTES * moves + remembered + wider)
+
+
+def _disk_bytes(family: Family) -> int:
+    return int(family.size * (_OFFICERS_DISK_BYTES if family.officers_only else _DISK_BYTES))
 
 
 def held_memory(family: Family) -> int:
@@ -111,9 +136,10 @@ def busy_positions(family: Family, threads: int) -> float:
 
 
 def _seconds_to_expand(families: Sequence[Family]) -> float:
-    """Seconds that one thread takes to list the moves of a position here, compilation left out.
+    """Seconds of a core that listing the moves of a position takes here, compilation left out.
 
-    The mean of blocks at equal distances in the order of all positions.
+    The mean of blocks at equal distances in the order of all positions; of each the best of a few
+    times, since other work on the machine can only slow it.
     """
     tasks = [(family, task) for family in families for task in family.tasks]
     ends = np.cumsum([task.size for _, task in tasks])
@@ -127,8 +153,11 @@ def _seconds_to_expand(families: Sequence[Family]) -> float:
         # Of earlier tasks some value is looked up; which one makes no difference to the time.
         game = LascaGame(family, task, np.zeros(max(1, task.first), SCORES))
         game.expand(start, stop)  # compiles, and makes what serves all positions of a group
-        began = time.perf_counter()
-        game.expand(start, stop)
-        seconds += time.perf_counter() - began
+        times = []
+        for _ in range(_REPEATS):
+            began = time.thread_time()
+            game.expand(start, stop)
+            times.append(time.thread_time() - began)
+        seconds += min(times)
         positions += stop - start
     return seconds / positions

@@ -21,7 +21,7 @@ from databases.writer import Section
 from engine.lasca.index import LascaClass
 from engine.lasca.rules import MEN_PER_SIDE
 from solver.errors import ResourceError
-from solver.lasca_cost import REMEMBERED_BYTES, SCORES, held_memory, task_memory
+from solver.lasca_cost import REMEMBERED_BYTES, SCORES, held_memory, task_memory, too_large
 from solver.lasca_game import Family, LascaGame, Task, enter_solution
 from solver.progress import Progress, closing_line
 from solver.retrograde import Solution, solve
@@ -77,11 +77,8 @@ def solve_families(
     too large for the plain engine's numbers, as the all-officers endings of four columns are.
     """
     progress = progress or Progress(quiet=True)
-    for task in (task for family in families for task in family.tasks):
-        if task.size >= 1 << 32:
-            raise ResourceError(
-                f"{task.name} has {task.size:,} positions, more than the plain engine can number"
-            )
+    if reason := too_large(families):
+        raise ResourceError(reason)
     with store.lock(threads):
         missing = {
             family: [task for task in family.tasks if not _is_solved(store, task)]

@@ -48,6 +48,9 @@ _SAFE = 253  # open, and never lost: an external move draws
 _WON = 254
 _HOLE = 255
 
+MOST_POSITIONS = 1 << 32
+"""A class has fewer positions than this."""
+
 BLOCK = 1 << 15  # positions expanded, or predecessors asked for, at a time
 
 
@@ -72,7 +75,7 @@ class Expansion(NamedTuple):
 
 
 class IndexedGame(Protocol):
-    """One class of a game, as the engine asks for it. `size` < 2**32 positions."""
+    """One class of a game, as the engine asks for it. `size` < MOST_POSITIONS."""
 
     size: int
 
@@ -121,7 +124,7 @@ def solve(
     ValueError when the game lists more than MAX_INTERNAL internal successors for a position.
     """
     size = game.size
-    if not 0 <= size < 1 << 32:
+    if not 0 <= size < MOST_POSITIONS:
         raise ValueError(f"a class has fewer than 2**32 positions, not {size}")
     largest = int(np.iinfo(plies_dtype).max)
     state = np.empty(size, np.uint8)

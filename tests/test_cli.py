@@ -473,6 +473,18 @@ def test_estimate(lasker: object) -> None:
     assert result.out.splitlines()[:2] == ["at most:", "positions: 1,000"]
 
 
+def test_endings_too_large_for_the_engine(lasker: object, tmp_path: Path) -> None:
+    arguments = ("lasca", "--officers", "--columns", "4", "--tables", str(tmp_path))
+    result = lasker("estimate", *arguments)
+    assert (result.code, result.err) == (0, "")
+    assert "but it can't be solved: w11b11-W11B11-c4 has 9,554,292,000 positions" in result.out
+    for options in ((), ("--force",)):
+        result = lasker("solve", *arguments, *options)
+        assert (result.code, result.out, result.err.count("\n")) == (5, "", 1)
+        assert "w11b11-W11B11-c4 has 9,554,292,000 positions" in result.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_whole_game_is_refused_where_it_does_not_fit(lasker: object, tmp_path: Path) -> None:
     result = lasker("solve", "morris", "--memory", "0.5", "--tables", str(tmp_path))
     assert (result.code, result.out) == (5, "")

@@ -12,7 +12,7 @@ from engine.lasca import Position
 from engine.lasca.index import classes
 from solver import lasca_job as job
 from solver.errors import ResourceError
-from solver.lasca_cost import busy_positions, estimate, held_memory, task_memory
+from solver.lasca_cost import busy_positions, estimate, held_memory, task_memory, too_large
 from solver.lasca_game import Family, LascaGame, StoppedError
 from solver.lasca_job import (
     families_by_men,
@@ -178,6 +178,8 @@ def test_selections_out_of_reach_are_refused():
 
 def test_a_task_too_large_for_the_engine(tmp_path):
     family = officers_family(4)
+    assert "9,554,292,000 positions" in too_large([family])
+    assert too_large(families_by_men(6)) is None
     assert estimate([family]).positions == 50 + 144_600 + 66_240_000 + 9_554_292_000
     with pytest.raises(ResourceError, match="9,554,292,000"):
         solve_families(Store(tmp_path, lasca_family()), [family])
