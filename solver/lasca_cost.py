@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from solver.lasca_game import Family, LascaGame, Task
 from solver.retrograde import BLOCK, MOST_POSITIONS
+from solver.room import Estimate
 
 SCORES = np.uint16
 """The type of the scores of a family."""
@@ -51,17 +51,6 @@ _REPEATS = 3
 _REFERENCE = Family(2, 2)
 _TIMES_EXPANDING = 2.2
 _TIMES_REFERENCE = 0.9
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What a job needs: table files, positions, bytes on disk and in memory, seconds."""
-
-    tables: int
-    positions: int
-    disk: int
-    memory: int
-    seconds: float
 
 
 def estimate(families: Sequence[Family], threads: int = 1, memory: int | None = None) -> Estimate:

@@ -25,7 +25,6 @@ from databases.probe import Value
 from engine.lasca import Position, Rules
 from engine.lasca.packing import MEN
 from solver.errors import ResourceError
-from solver.lasca_cost import Estimate
 from solver.lasca_kernels import (
     _COUNT,
     _LOW,
@@ -45,6 +44,7 @@ from solver.lasca_kernels import (
 )
 from solver.progress import Progress
 from solver.retrograde import DRAW, LOSS, WIN, Expansion, solve
+from solver.room import Estimate
 
 DEFAULT_MOST_POSITIONS = 10_000_000
 

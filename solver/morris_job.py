@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from engine.morris.index import Subspace, canonical_rows, subspaces_of_level
 from engine.morris.rules import FLYING_OPTIONS, LOSING_TOTAL
 from solver.errors import ResourceError
 from solver.progress import Progress, closing_line
-from solver.room import gigabytes, peak_memory
+from solver.room import Estimate, gigabytes, peak_memory
 
 if TYPE_CHECKING:
     from solver.rows.distance_unit import DistanceReport
@@ -55,17 +54,6 @@ _SAMPLE_ROWS = 256
 _SAMPLES = 4
 
 _LEAST = LOSING_TOTAL + 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What a job needs: table files, positions, bytes on disk and in memory, seconds."""
-
-    tables: int
-    positions: int
-    disk: int
-    memory: int
-    seconds: float
 
 
 def units(men: int) -> list[tuple[int, int]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from solver.errors import ResourceError
 
@@ -19,7 +19,8 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 
 
-class Estimate(Protocol):
+@dataclass(frozen=True)
+class Estimate:
     """What a job needs: table files, positions, bytes on disk and in memory, seconds."""
 
     tables: int

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from solver.errors import ResourceError
-from solver.room import describe, duration, free_disk, free_memory, gigabytes, require
+from solver.room import (
+    Estimate,
+    describe,
+    duration,
+    free_disk,
+    free_memory,
+    gigabytes,
+    require,
+)
 
-
-@dataclass(frozen=True)
-class Estimate:
-    tables: int = 3
-    positions: int = 1_234_567
-    disk: int = 5 << 20
-    memory: int = 1 << 20
-    seconds: float = 75.0
+ESTIMATE = Estimate(tables=3, positions=1_234_567, disk=5 << 20, memory=1 << 20, seconds=75.0)
 
 
 def test_text(tmp_path: Path) -> None:
-    lines = describe(Estimate(), tmp_path, 2).splitlines()
+    lines = describe(ESTIMATE, tmp_path, 2).splitlines()
     assert lines[0] == "positions: 1,234,567"
     assert lines[1] == "files:     3"
     assert lines[2].startswith("disk:      5.0 MiB (")
@@ -29,20 +30,20 @@ def test_text(tmp_path: Path) -> None:
 
 
 def test_enough_room(tmp_path: Path) -> None:
-    require(Estimate(), tmp_path / "not" / "there" / "yet", None)
-    require(Estimate(), tmp_path, 1 << 20)
+    require(ESTIMATE, tmp_path / "not" / "there" / "yet", None)
+    require(ESTIMATE, tmp_path, 1 << 20)
 
 
 def test_too_little_memory_is_named(tmp_path: Path) -> None:
     with pytest.raises(ResourceError, match=r"not enough memory \(needs 1\.0 MiB, has 0\.5 MiB\)"):
-        require(Estimate(), tmp_path, 1 << 19)
+        require(ESTIMATE, tmp_path, 1 << 19)
     with pytest.raises(ResourceError, match="memory"):
-        require(replace(Estimate(), memory=free_memory() * 2), tmp_path, None)
+        require(replace(ESTIMATE, memory=free_memory() * 2), tmp_path, None)
 
 
 def test_too_little_disk_is_named(tmp_path: Path) -> None:
     with pytest.raises(ResourceError, match=r"not enough disk in .* --force"):
-        require(replace(Estimate(), disk=free_disk(tmp_path) * 2), tmp_path, None)
+        require(replace(ESTIMATE, disk=free_disk(tmp_path) * 2), tmp_path, None)
 
 
 def test_numbers_for_people() -> None:
