@@ -148,7 +148,7 @@ def verify_lasca(
         sample = SAMPLE
     checks = check_lasca(store, selected, sample=sample, threads=threads, progress=progress)
     names = [one.table for one in selected]
-    checks += _file_checks(store, names, bounded, "lasca_classes" if known else None)
+    checks += _file_checks(store, names, bounded, "lasca" if known else None)
     if known:
         checks.append(known_lasca(root, men))
         if columns:
