@@ -268,6 +268,11 @@ class OfficerCounts:
     longest_win_plies: int | str
     longest_loss_plies: int | str
 
+    @property
+    def positions(self) -> int:
+        """How many positions the row is about."""
+        return self.total
+
 
 def officer_counts(root: Path) -> list[OfficerCounts]:
     """The counts of the solved endings of eleven officers a side, by columns.
