@@ -45,8 +45,10 @@ _SHARED_BYTES = 1_000_000_000
 # Changes of both sides that wait to be followed, of this step and the last.
 _QUEUE_BYTES = 1_000_000_000
 
-# Planes that the steps of a side's wins take: bits of the steps that evaluate whole rows.
-_STEP_PLANES = 5
+# The wins without a winning conversion of a level: bytes for each, and for all of them at most; the
+# whole game has at most 266 million on a level.
+_WIN_BYTES = 4
+_MOST_WIN_BYTES = 1_100_000_000
 
 # The level and the number of its rows on which the speed of this machine is measured.
 _SAMPLE_LEVEL = 6
@@ -75,34 +77,33 @@ def level_positions(r: int, c: int, k: int) -> int:
 def unit_memory(r: int, c: int) -> int:
     """The bytes that solving a unit takes at most, reached on its largest level.
 
-    Loss, not-win and escape planes of both sides; what R's captures gain on rows with a mill, here
-    and on the level above with its planes; what C's captures lead to, or else the streams that are
-    written; in a diagonal unit all levels of the unit below. Within 3 % of what was measured.
+    Loss, not-win and escape planes of both sides, or the streams that are written instead of the
+    escapes; what R's captures gain on rows with a mill, here and on the level above with its
+    planes; in a diagonal unit all levels of the unit below.
     """
-
-    most = 0
-    for k in range(r + 1):
-        above = _plane(k + 1) if k < r else 0
-        behind = _plane(k - 1) if k else 0
-        valid = _valid_bits(c, k) >> 3
-        most = max(most, 7 * _plane(k) + 3 * above + 2 * max(behind, valid))
+    most = max(_solve_planes(r, k) for k in range(r + 1))
     return most + _levels_below(r, c) + _SHARED_BYTES
 
 
 def unit_distance_memory(r: int, c: int) -> int:
     """The bytes that the distances of a unit take at most, reached on its largest level.
 
-    During the rounds the planes of both sides, R's twice, and the steps of wins in binary; when
-    they are written a byte for each position of a side to move instead of most of the planes.
+    During the rounds the planes of both sides, R's and the new wins once more (later the changes
+    that are followed instead), and the wins found; when they are written a byte for each position
+    of a side to move instead of most of the planes.
     """
     most = 0
     for k in range(r + 1):
-        above = _plane(k + 1) if k < r else 0
-        steps = _STEP_PLANES * (1 if r == c else 2)
-        rounds = 8 * _plane(k) + 3 * above
-        writing = 2 * _plane(k) + _valid_bits(c, k)
-        most = max(most, steps * _plane(k) + max(rounds, writing) + _plane(k))
+        wins = min(_WIN_BYTES * level_positions(r, c, k), _MOST_WIN_BYTES)
+        rounds = 10 * _plane(k) + wins
+        writing = 3 * _plane(k) + wins + _valid_bits(c, k)
+        most = max(most, _solve_planes(r, k) + _plane(k), rounds, writing)
     return most + _levels_below(r, c) + _QUEUE_BYTES + _SHARED_BYTES
+
+
+def _solve_planes(r: int, k: int) -> int:
+    """The bytes of the planes that solving a level of a unit of r men takes."""
+    return 7 * _plane(k) + (3 * _plane(k + 1) if k < r else 0)
 
 
 def _plane(k: int) -> int:

@@ -33,7 +33,6 @@ from solver.rows.permute import OFFSETS, pull
 from solver.rows.sparse import LOSS, WIN, append_changes
 from solver.rows.words import (
     MARGIN,
-    any_bit,
     both,
     count_bits,
     either,
@@ -220,19 +219,6 @@ def _take_losses(escape, e0, loss, at, blocks):
 
 
 @njit(cache=True, nogil=True)
-def _record(fresh, f0, blocks, numbers, step, at):
-    """Note a step at the bits fresh[f0:] of a row: bit b of it in numbers[b]."""
-    for b in range(numbers.shape[0]):
-        if step >> b & 1:
-            plane = numbers[b]
-            for x in range(blocks.size):
-                y = 8 * blocks[x]
-                new = load(fresh, f0 + y)
-                if any_bit(new) != 0:  # the pages of rows without any stay untouched
-                    store(plane, at + y, either(load(plane, at + y), new))
-
-
-@njit(cache=True, nogil=True)
 def row_half_round(
     first,
     last,
@@ -248,8 +234,8 @@ def row_half_round(
     escapes,
     news,
     queue,
-    numbers,
-    step,
+    fresh_wins,
+    win_counts,
 ):
     """Evaluate R's rows from C's planes; returns the number of changed bits.
 
@@ -257,7 +243,8 @@ def row_half_round(
     what changed in C's rows in the last half-round; always: what to take as changed in every row,
     whatever `changes` says; news: uint8[rows], set to what changes in R's rows now. queue: int64,
     gets the changes one by one unless it is empty; a total past queue.size says that it overflowed.
-    numbers: uint64[bits, as the planes], where `step` is noted for every new win; or no bits.
+    win_counts: int64[rows], set to the number of new wins in each row, whose bits in fresh_wins,
+    uint64 as the planes, are then those wins; or both are empty.
     """
     start, target, closes, plan = slides
     gathered = np.empty(words, np.uint64)
@@ -271,6 +258,8 @@ def row_half_round(
             seen |= changes[target[x]]
         at = MARGIN + row * words
         news[row] = 0
+        if win_counts.size:
+            win_counts[row] = 0
         if seen & LOSS_CHANGED:
             clear_blocks(gathered, 0, blocks)
             for x in range(start[row], start[row + 1]):
@@ -285,7 +274,9 @@ def row_half_round(
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
-                _record(gathered, 0, blocks, numbers, step, at)
+                if win_counts.size:
+                    win_counts[row] = changed
+                    copy_blocks(gathered, 0, fresh_wins, at, blocks)
                 if queue.size:
                     queued = append_changes(gathered, 0, blocks, row, WIN, queue, queued)
         if seen & NOT_WIN_CHANGED:
@@ -342,16 +333,16 @@ def column_half_round(
     escapes,
     news,
     queue,
-    numbers,
-    step,
+    fresh_wins,
+    win_counts,
 ):
     """Evaluate C's rows from R's planes; returns the number of changed bits.
 
     valid, flying: see `column_constants`. changes: uint8[rows], what changed in R's rows in the
     last half-round; news: uint8[rows], set to what changes in C's rows now. queue: int64, gets the
-    changes one by one unless it is empty; a total past queue.size says that it overflowed. numbers,
-    step: see `row_half_round`. placing: whether C's placements are evaluated; else they must be
-    among the constants.
+    changes one by one unless it is empty; a total past queue.size says that it overflowed. placing:
+    whether C's placements are evaluated; else they must be among the constants. fresh_wins,
+    win_counts: see `row_half_round`.
     """
     gathered = np.empty(words + 2 * MARGIN, np.uint64)
     extra = np.empty(words + 2 * MARGIN, np.uint64)
@@ -366,6 +357,8 @@ def column_half_round(
         protected = men != 0
         at = MARGIN + row * words
         news[row] = 0
+        if win_counts.size:
+            win_counts[row] = 0
         seen = changes[row] | always
         if seen & LOSS_CHANGED:
             clear_blocks(gathered, MARGIN, blocks)
@@ -386,7 +379,9 @@ def column_half_round(
             if changed:
                 news[row] |= NOT_WIN_CHANGED
                 total += changed
-                _record(gathered, MARGIN, blocks, numbers, step, at)
+                if win_counts.size:
+                    win_counts[row] = changed
+                    copy_blocks(gathered, MARGIN, fresh_wins, at, blocks)
                 if queue.size:
                     queued = append_changes(gathered, MARGIN, blocks, row, WIN, queue, queued)
         if seen & NOT_WIN_CHANGED:

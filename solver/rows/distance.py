@@ -17,6 +17,7 @@ d (wins by a conversion from the beginning on).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,57 +27,59 @@ from solver.rows.ends import column_ends, column_placements, row_ends
 from solver.rows.geometry import Level
 from solver.rows.planes import Planes
 from solver.rows.rounds import (
+    NO_FRESH,
     NO_QUEUE,
-    NO_RECORD,
     ColumnSide,
+    Fresh,
     Queues,
-    Record,
     RowSide,
     Seen,
     may_be_few,
     worth_following,
 )
 from solver.rows.sparse import WIN
-from solver.rows.words import MARGIN
+from solver.rows.words import MARGIN, trailing_zeros
 from solver.rows.workers import Workers
-
-STEP_BITS = 9
-"""Bits of the number of a step that finds wins by whole rows."""
 
 
 class WinSteps:
     """At which step each win of one side was found, but for wins by a conversion.
 
-    numbers: uint64[STEP_BITS, as a plane], the steps in binary, bit b in numbers[b], of wins found
-    by whole rows, else 0; only the bits that occur take memory. late: (step, changes as in
-    `sparse`) of wins that were followed one by one. last: no step after it found a win.
+    found: (step, wins) with the steps ascending; wins: uint32[...], positions as numbers of bits in
+    a plane without its margin, 2**axes a row.
     """
 
     def __init__(self, level: Level) -> None:
-        size = level.count * level.words + 2 * MARGIN
-        self.numbers = np.zeros((STEP_BITS, size), dtype=np.uint64)
-        self.late: list[tuple[int, np.ndarray]] = []
-        self.last_dense = 0
+        self._level = level
+        self.found: list[tuple[int, np.ndarray]] = []
 
     @property
     def last(self) -> int:
-        """The last step that may have found a win."""
-        return max([self.last_dense, *(step for step, _ in self.late)])
+        """The last step that found a win; 0 if none did."""
+        return self.found[-1][0] if self.found else 0
 
-    def record(self, step: int) -> Record:
-        """Where a half-round over whole rows notes its wins. OverflowError past STEP_BITS."""
-        if step >> STEP_BITS:
-            raise OverflowError(f"a distance of {step} plies has more than {STEP_BITS} bits")
-        self.last_dense = step
-        return Record(self.numbers, step)
+    def add_rows(self, step: int, fresh: Fresh, workers: Workers) -> None:
+        """Add the wins that a half-round over whole rows has left in `fresh`."""
+        level = self._level
+        stops = np.cumsum(fresh.counts)
+        if stops[-1]:
+            wins = np.empty(stops[-1], dtype=np.uint32)
+            workers.over(
+                level.count,
+                lambda first, last: _list_wins(
+                    first, last, level.words, fresh.wins, fresh.counts, stops, wins
+                ),
+            )
+            self.found.append((step, wins))
 
-    def add(self, step: int, changes: Queues) -> None:
-        """Keep the wins among changes that were followed."""
+    def add_changes(self, step: int, changes: Queues) -> None:
+        """Add the wins among changes that were followed."""
         for shard, used in enumerate(changes.used):
             entries = changes.entries[shard, :used]
             wins = entries[entries & 1 == WIN]
             if wins.size:
-                self.late.append((step, wins))
+                bits = wins >> 25 << self._level.axes | wins >> 1 & 0xFFFFFF
+                self.found.append((step, bits.astype(np.uint32)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,21 @@ class _View:
 
 
 @njit(cache=True, nogil=True)
+def _list_wins(first, last, words, fresh, counts, stops, wins):
+    """List the bits of rows first .. last - 1 of a plane in wins[stops[row] - counts[row]:]."""
+    for row in range(first, last):
+        if counts[row]:
+            at = stops[row] - counts[row]
+            base = row * words
+            for y in range(base, base + words):
+                word = fresh[MARGIN + y]
+                while word:
+                    wins[at] = 64 * y + trailing_zeros(word)
+                    at += 1
+                    word &= word - np.uint64(1)
+
+
+@njit(cache=True, nogil=True)
 def _copy_rows(first, last, words, news, loss, not_win, loss_copy, not_win_copy):
     """Copy the rows of two planes that have news."""
     for row in range(first, last):
@@ -104,6 +122,25 @@ def _copy_rows(first, last, words, news, loss, not_win, loss_copy, not_win_copy)
             at = MARGIN + row * words
             loss_copy[at : at + words] = loss[at : at + words]
             not_win_copy[at : at + words] = not_win[at : at + words]
+
+
+def fold_placements(side: ColumnSide, row_values: Planes, workers: Workers) -> None:
+    """Add C's placements to the constants. row_values: R to move on the level, final."""
+    level = side.level
+    workers.over(
+        level.count,
+        lambda first, last: column_placements(
+            level.rows,
+            first,
+            last,
+            level.words,
+            side.valid,
+            row_values.loss,
+            row_values.not_win,
+            side.planes.not_win,
+            side.escapes,
+        ),
+    )
 
 
 class DistanceRounds:
@@ -114,11 +151,11 @@ class DistanceRounds:
         row_side: RowSide,
         column_side: ColumnSide,
         columns: np.ndarray,
-        recorded: tuple[WinSteps | None, WinSteps],
+        recorded: Mapping[str, WinSteps],
         workers: Workers,
     ) -> None:
         """row_side, column_side: constants in place, nothing lost. columns: uint64[words], C's
-        columns. recorded: for R and C; None where nobody asks.
+        columns. recorded: by the name of the side, without one that nobody asks for.
         """
         self._row_side = row_side
         self._column_side = column_side
@@ -129,24 +166,6 @@ class DistanceRounds:
         self._shards = workers.ranges(self._level.count)
         self.done: list[Step] = []
 
-    def fold_placements(self, row_values: Planes) -> None:
-        """Add C's placements to the constants. row_values: R to move on the level, final."""
-        level, side = self._level, self._column_side
-        self._workers.over(
-            level.count,
-            lambda first, last: column_placements(
-                level.rows,
-                first,
-                last,
-                level.words,
-                side.valid,
-                row_values.loss,
-                row_values.not_win,
-                side.planes.not_win,
-                side.escapes,
-            ),
-        )
-
     def run(self, row_may_end: bool, ending_columns: np.ndarray, follow: bool = True) -> bool:
         """Step until nothing changes. False, and all must begin anew, when a queue overflows.
 
@@ -155,32 +174,49 @@ class DistanceRounds:
         few changes are followed one by one.
         """
         self._find_ends(row_may_end, ending_columns)
-        rows, columns = self._row_side, self._column_side
-        before = _View(Planes.empty(self._level.count, self._level.words), np.empty_like(rows.news))
+        changes = self._evaluate(follow)
+        return changes is None or self._follow(changes)
+
+    def _evaluate(self, follow: bool) -> tuple[Queues, Queues] | None:
+        """Steps over whole rows until nothing changes, or, if `follow`, until the changes, which
+        are returned, are so few that following them is faster.
+        """
+        rows, columns, count = self._row_side, self._column_side, self._level.count
+        # Blocks that hold no positions stay empty.
+        fresh = Fresh(np.zeros_like(rows.planes.loss), np.zeros(count, dtype=np.int64))
+        before = _View(Planes.empty(count, self._level.words), np.empty_like(rows.news))
         before.planes.loss[:] = rows.planes.loss
         # Before the first step nothing is won.
-        each_row = before.planes.not_win[MARGIN:-MARGIN].reshape(self._level.count, -1)
-        each_row[:] = self._columns
+        before.planes.not_win[MARGIN:-MARGIN].reshape(count, -1)[:] = self._columns
         unwon = _View(Planes(columns.planes.loss, before.planes.not_win), columns.news)
-        self._dense(1, unwon, before, True, None)
-        queues = None
-        step = 1
+        self._dense(1, unwon, before, True, fresh, None)
         while True:
-            step += 1
             clock = time.perf_counter()
-            dense = queues is None
-            if dense:
-                news = self._queues() if follow and self._may_be_few() else None
-                changed = self._dense(step, columns, before, step == 2, news)
-                queues = news if news is not None and self._worth_following(news) else None
-            else:
-                queues = self._sparse(step, queues)
-                if queues is None:
-                    return False
-                changed = (sum(queues[0].used), sum(queues[1].used))
-            self.done.append(Step(dense, changed, time.perf_counter() - clock))
+            step = self._next_step
+            news = self._queues() if follow and self._may_be_few() else None
+            changed = self._dense(step, columns, before, step == 2, fresh, news)
+            self.done.append(Step(True, changed, time.perf_counter() - clock))
             if not any(changed):
-                return True
+                return None
+            if news is not None and self._worth_following(news):
+                return news
+
+    def _follow(self, changes: tuple[Queues, Queues]) -> bool:
+        """Steps that follow single changes until there are none; False when a queue overflowed."""
+        while any(sum(queues.used) for queues in changes):
+            clock = time.perf_counter()
+            news = self._sparse(self._next_step, changes)
+            if news is None:
+                return False
+            changed = (sum(news[0].used), sum(news[1].used))
+            self.done.append(Step(False, changed, time.perf_counter() - clock))
+            changes = news
+        return True
+
+    @property
+    def _next_step(self) -> int:
+        # The first step changes only what ends at once; `done` begins with the second.
+        return len(self.done) + 2
 
     def _find_ends(self, row_may_end: bool, ending_columns: np.ndarray) -> None:
         """Mark the positions of both sides in which the game is over."""
@@ -218,21 +254,24 @@ class DistanceRounds:
         columns_seen: Seen,
         rows_seen: _View,
         all_rows: bool,
+        fresh: Fresh,
         news: tuple[Queues, Queues] | None,
     ) -> tuple[int, int]:
         """A step over the rows whose sources changed; then `rows_seen` is brought up to date."""
         changed = []
         sides = ((self._row_side, columns_seen), (self._column_side, rows_seen))
         for number, (side, seen) in enumerate(sides):
-            steps = self._recorded[number]
-            record = NO_RECORD if steps is None else steps.record(step)
+            steps = self._recorded.get(side.name)
+            wins = NO_FRESH if steps is None else fresh
             queues = [NO_QUEUE] * len(self._shards) if news is None else news[number].entries
             used = self._workers.each(
                 len(self._shards),
-                lambda x, side=side, seen=seen, queues=queues, record=record: side.dense(
-                    seen, self._shards[x], all_rows, queues[x], record
+                lambda x, side=side, seen=seen, queues=queues, wins=wins: side.dense(
+                    seen, self._shards[x], all_rows, queues[x], wins
                 ),
             )
+            if steps is not None:
+                steps.add_rows(step, wins, self._workers)
             if news is not None:
                 news[number].used = used
             changed.append(sum(used))
@@ -266,9 +305,9 @@ class DistanceRounds:
         self._row_side.apply(found, self._shards, news[0], self._workers)
         if news[0].overflowed or news[1].overflowed:
             return None
-        for steps, queues in zip(self._recorded, news, strict=True):
-            if steps is not None:
-                steps.add(step, queues)
+        for side, queues in zip((self._row_side, self._column_side), news, strict=True):
+            if side.name in self._recorded:
+                self._recorded[side.name].add_changes(step, queues)
         return news
 
     def _queues(self) -> tuple[Queues, Queues]:

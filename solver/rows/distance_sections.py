@@ -9,7 +9,7 @@ Invariant: the sections depend on the distances alone, not on threads or on how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from math import comb
 
@@ -20,7 +20,7 @@ from databases.format import BLOCK_ENTRIES
 from databases.pack import Section
 from solver.rows.distance import WinSteps
 from solver.rows.geometry import Level
-from solver.rows.words import MARGIN, popcount, trailing_zeros
+from solver.rows.words import popcount
 from solver.rows.workers import Workers
 
 
@@ -35,41 +35,17 @@ def _ranks(axes: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _enter_numbers(numbers, words, first, last, columns, starts, ranks, entries, counts):
-    """Enter the steps of rows first .. last - 1 that were noted in binary.
+def _enter(wins, step, axes, columns, starts, ranks, entries, counts):
+    """Enter a step at the positions of `wins` (see `WinSteps`) and count them by sections.
 
-    numbers: uint64[bits, as a plane]. columns, starts: int64[c + 1], the columns of each section
-    and where it begins in `entries`, which is filled unless it is empty. counts: int64[c + 1, steps
-    + 1], how often each step occurs in each section.
+    columns, starts: int64[c + 1], the columns of each section and where it begins in `entries`;
+    counts: int64[c + 1].
     """
-    for row in range(first, last):
-        for y in range(words):
-            at = MARGIN + row * words + y
-            found = np.uint64(0)
-            for b in range(numbers.shape[0]):
-                found |= numbers[b, at]
-            while found:
-                bit = np.uint64(trailing_zeros(found))
-                found &= found - np.uint64(1)
-                step = 0
-                for b in range(numbers.shape[0]):
-                    step |= np.int64(numbers[b, at] >> bit & np.uint64(1)) << b
-                x = 64 * y + np.int64(bit)
-                men = popcount(np.uint64(x))
-                counts[men, step] += 1
-                if entries.size:
-                    entries[starts[men] + row * columns[men] + ranks[x]] = step
-
-
-@njit(cache=True, nogil=True)
-def _enter_changes(changes, step, columns, starts, ranks, entries, counts):
-    """Enter a step at single changes (see `sparse`); the rest as in `_enter_numbers`."""
-    for change in changes:
-        x = change >> 1 & 0xFFFFFF
+    for win in wins:
+        x = np.int64(win) & ((np.int64(1) << axes) - 1)
         men = popcount(np.uint64(x))
-        counts[men, step] += 1
-        if entries.size:
-            entries[starts[men] + (change >> 25) * columns[men] + ranks[x]] = step
+        counts[men] += 1
+        entries[starts[men] + (np.int64(win) >> axes) * columns[men] + ranks[x]] = step
 
 
 @njit(cache=True, nogil=True)
@@ -90,65 +66,56 @@ def _fill(entries, block):
                 number = entries[x]
 
 
-class DistanceSections:
-    """The sections of one side to move on one level."""
+def distance_sections(
+    level: Level,
+    most: int,
+    steps: Mapping[str, WinSteps],
+    counts: dict[str, list[int]],
+    workers: Workers,
+) -> Iterator[Section]:
+    """The sections of a level, whose arrays hold until the next one is asked for.
 
-    def __init__(self, level: Level, most: int, mover: str, steps: WinSteps, workers: Workers):
-        """most: C's total; mover: "R" or "C", whose wins `steps` holds."""
-        self._level = level
-        self._mover = mover
-        self._steps = steps
-        self._workers = workers
-        self._columns = np.array([comb(level.axes, men) for men in range(most + 1)], dtype=np.int64)
-        sizes = level.count * self._columns
-        self._starts = np.cumsum(sizes) - sizes
-        self._size = int(sizes.sum())
-        self._dtype = np.uint8 if steps.last < 256 else np.uint16
-        self._ranks = _ranks(level.axes)
-
-    def counts(self) -> dict[str, list[int]]:
-        """For each section how many entries have distance 1, 2, ... (no zeros at the end)."""
-        counts = self._enter(np.zeros(0, dtype=self._dtype))
-        return {
-            self._name(men): np.trim_zeros(row[1:], "b").tolist() for men, row in enumerate(counts)
-        }
-
-    def sections(self) -> Iterator[Section]:
-        """The sections, by C's men on the board; their arrays are parts of one."""
-        entries = np.zeros(self._size, dtype=self._dtype)
-        self._enter(entries)
-        for men, (start, columns) in enumerate(zip(self._starts, self._columns, strict=True)):
-            size = self._level.count * int(columns)
+    most: C's total; steps: by the side to move, "R" or "C". counts gets for each section how many
+    entries have distance 1, 2, ... (no zeros at the end).
+    """
+    columns = np.array([comb(level.axes, men) for men in range(most + 1)], dtype=np.int64)
+    sizes = level.count * columns
+    starts = np.cumsum(sizes) - sizes
+    small = max(each.last for each in steps.values()) < 256
+    entries = np.empty(sizes.sum(), dtype=np.uint8 if small else np.uint16)
+    for mover, wins in steps.items():
+        workers.over(entries.size, lambda first, last: entries[first:last].fill(0))
+        numbers = _enter_all(wins, level.axes, columns, starts, entries, workers)
+        for men, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             part = entries[start : start + size]
-            self._workers.over(
-                size,
+            workers.over(
+                part.size,
                 lambda first, last, part=part: _fill(part[first:last], BLOCK_ENTRIES),
                 multiple=BLOCK_ENTRIES,
             )
-            yield Section(self._name(men), size, None, None, part)
+            name = f"{mover}{men}"
+            counts[name] = np.trim_zeros(numbers[men, 1:], "b").tolist()
+            yield Section(name, part.size, None, None, part)
 
-    def _enter(self, entries: np.ndarray) -> np.ndarray:
-        """Fill `entries` with the steps unless it is empty; how often each occurs, by section."""
-        steps = self._steps
-        shape = (len(self._columns), steps.last + 1)
-        places = (self._columns, self._starts, self._ranks, entries)
-        numbers = steps.numbers[: steps.last_dense.bit_length()]
-        ranges = self._workers.ranges(self._level.count)
 
-        def enter_rows(x: int) -> np.ndarray:
-            counts = np.zeros(shape, dtype=np.int64)
-            _enter_numbers(numbers, self._level.words, *ranges[x], *places, counts)
-            return counts
+def _enter_all(
+    steps: WinSteps,
+    axes: int,
+    columns: np.ndarray,
+    starts: np.ndarray,
+    entries: np.ndarray,
+    workers: Workers,
+) -> np.ndarray:
+    """Enter the steps of one side; returns int64[c + 1, steps + 1]: how often each occurs."""
 
-        def enter_changes(x: int) -> np.ndarray:
-            counts = np.zeros(shape, dtype=np.int64)
-            step, changes = steps.late[x]
-            _enter_changes(changes, step, *places, counts)
-            return counts
+    def enter(x: int) -> np.ndarray:
+        step, wins = steps.found[x]
+        found = np.zeros(columns.size, dtype=np.int64)
+        _enter(wins, step, axes, columns, starts, _ranks(axes), entries, found)
+        return found
 
-        found = self._workers.each(len(ranges), enter_rows)
-        found += self._workers.each(len(steps.late), enter_changes)
-        return np.sum(found, axis=0)
-
-    def _name(self, men: int) -> str:
-        return f"{self._mover}{men}"
+    counts = np.zeros((columns.size, steps.last + 1), dtype=np.int64)
+    entered = workers.each(len(steps.found), enter)
+    for (step, _), found in zip(steps.found, entered, strict=True):
+        counts[:, step] += found
+    return counts

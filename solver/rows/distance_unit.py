@@ -21,10 +21,16 @@ from databases.errors import CorruptTableError
 from databases.format import Header
 from databases.store import Store
 from engine.morris import Rules
-from solver.rows.distance import DistanceRounds, Step, WinSteps
-from solver.rows.distance_sections import DistanceSections
+from solver.rows.distance import DistanceRounds, Step, WinSteps, fold_placements
+from solver.rows.distance_sections import distance_sections
 from solver.rows.geometry import Level, level
-from solver.rows.level import Arrivals, Captures, Inputs, settle_captures, sides_with_constants
+from solver.rows.level import (
+    Arrivals,
+    Captures,
+    column_side_of,
+    row_side_of,
+    settle_captures,
+)
 from solver.rows.planes import Planes, columns_of_at_most, columns_of_exactly
 from solver.rows.unit import UnitSolver, level_name
 from solver.rows.workers import Workers
@@ -48,13 +54,13 @@ class DistanceReport:
 
 @dataclass(frozen=True, slots=True)
 class _Distances:
-    """A level when its rounds are done: C to move, and the steps of R's and of C's wins.
-
-    recorded: None for R in a diagonal unit.
+    """A level when its rounds are done: C to move, what R gains by captures, and the steps of the
+    wins of each side that the tables hold.
     """
 
     column_side: Planes
-    recorded: tuple[WinSteps | None, WinSteps]
+    captures: Captures
+    recorded: dict[str, WinSteps]
     constants_seconds: float
     steps: list[Step]
 
@@ -73,28 +79,25 @@ class DistanceSolver:
         self._c = c
         self._rules = rules
         self._workers = workers
+        self._above: Arrivals | None = None  # on the level above the next one, if kept
 
     def solve(self) -> Iterator[DistanceReport]:
         """Compute and write every missing level, most men on the board first."""
-        above: Arrivals | None = None
         for k in range(self._r, -1, -1):
             if self._distances.has(level_name(self._r, self._c, k)):
-                above = None
-                continue
-            if above is None and k < self._r:
-                above = self._unit.restore(k + 1)
-            report, above = self._solve_level(level(k), above)
-            yield report
+                self._above = None
+            else:
+                yield self._solve_level(level(k))
 
-    def _solve_level(self, here: Level, above: Arrivals | None) -> tuple[DistanceReport, Arrivals]:
-        """Compute and write one level; also the arrivals on it, for the next one."""
+    def _solve_level(self, here: Level) -> DistanceReport:
+        """Compute and write one level, and keep the arrivals on it for the next one."""
         clock = time.perf_counter()
-        captures = self._unit.captures(here.k)
         # With single changes followed, which is faster, or by whole rows, which always ends.
-        found = self._run(here, above, captures, True) or self._run(here, above, captures, False)
+        found = self._run(here, True) or self._run(here, False)
         header, counts = self._write(here, found.recorded)
-        settle_captures(here, captures, found.column_side)
-        report = DistanceReport(
+        settle_captures(here, found.captures, found.column_side)
+        self._above = Arrivals(here, found.column_side, found.captures)
+        return DistanceReport(
             level_name(self._r, self._c, here.k),
             header,
             sum(map(sum, counts.values())),
@@ -103,46 +106,47 @@ class DistanceSolver:
             found.constants_seconds,
             found.steps,
         )
-        return report, Arrivals(found.column_side, captures)
 
-    def _run(
-        self, here: Level, above: Arrivals | None, captures: Captures, follow: bool
-    ) -> _Distances | None:
+    def _run(self, here: Level, follow: bool) -> _Distances | None:
         """The rounds of a level; None if they must begin anew without following changes."""
         clock = time.perf_counter()
-        k = here.k
-        row_values = self._row_values(here, above)
-        row_side, column_side = sides_with_constants(
-            here,
-            None if above is None else level(k + 1),
-            self._r,
-            self._c,
-            self._rules,
-            Inputs(captures, above, self._unit.taken(k)),
-            self._workers,
-            placing=False,
-        )
-        row_steps = None if self._r == self._c else WinSteps(here)
-        recorded = (row_steps, WinSteps(here))
-        columns = columns_of_at_most(self._c, here.axes)
+        r, c, k = self._r, self._c, here.k
+        # What the rounds don't need is dropped on the way, for their sake.
+        above = self._arrivals_above(k)
+        row_values, captures = self._row_values(k, above)
+        taken = self._unit.taken(k)
+        column_side = column_side_of(here, r, c, self._rules, taken, self._workers, placing=False)
+        del taken
+        fold_placements(column_side, row_values, self._workers)
+        del row_values
+        row_side = row_side_of(here, r, c, self._rules, captures, above, self._workers)
+        del above
+        recorded = {mover: WinSteps(here) for mover in ("C" if r == c else "RC")}
+        columns = columns_of_at_most(c, here.axes)
         rounds = DistanceRounds(row_side, column_side, columns, recorded, self._workers)
-        rounds.fold_placements(row_values)
-        del row_values  # the rounds need the memory
         seconds = time.perf_counter() - clock
-        row_may_end = k == self._r and not self._rules.may_fly(k, 0)
-        ending = columns_of_exactly(self._c, here.axes)
-        if self._rules.may_fly(self._c, 0):
+        row_may_end = k == r and not self._rules.may_fly(k, 0)
+        ending = columns_of_exactly(c, here.axes)
+        if self._rules.may_fly(c, 0):
             ending = np.zeros_like(ending)
         if not rounds.run(row_may_end, ending, follow):
             return None
         self._compare(here, {"R": row_side.planes, "C": column_side.planes})
-        return _Distances(column_side.planes, recorded, seconds, rounds.done)
+        return _Distances(column_side.planes, captures, recorded, seconds, rounds.done)
 
-    def _row_values(self, here: Level, above: Arrivals | None) -> Planes:
-        """R to move on a level, final."""
+    def _arrivals_above(self, k: int) -> Arrivals | None:
+        """The arrivals on the level above k, None on the highest; they are given away."""
+        above, self._above = self._above, None
+        if above is None and k < self._r:
+            return self._unit.restore(k + 1)
+        return above
+
+    def _row_values(self, k: int, above: Arrivals | None) -> tuple[Planes, Captures]:
+        """R to move on a level, final, and what R gains by captures."""
         if self._r == self._c:
-            return self._unit.solve_level(here.k, above).row_side
-        return self._unit.read(self._r, self._c, here.k, "R")
+            solved = self._unit.solve_level(k, above)
+            return solved.row_side, solved.captures
+        return self._unit.read(self._r, self._c, k, "R"), self._unit.captures(k)
 
     def _compare(self, here: Level, found: dict[str, Planes]) -> None:
         """CorruptTableError unless as many are won and lost as in the table of values."""
@@ -165,18 +169,13 @@ class DistanceSolver:
                     )
 
     def _write(
-        self, here: Level, recorded: tuple[WinSteps | None, WinSteps]
+        self, here: Level, recorded: dict[str, WinSteps]
     ) -> tuple[Header, dict[str, list[int]]]:
         """Write a level; its header, and how often each distance occurs in each section."""
-        parts = [
-            DistanceSections(here, self._c, mover, steps, self._workers)
-            for mover, steps in zip("RC", recorded, strict=True)
-            if steps is not None
-        ]
-        counts = {name: each for part in parts for name, each in part.counts().items()}
+        counts: dict[str, list[int]] = {}
         written = self._distances.write(
             level_name(self._r, self._c, here.k),
-            (section for part in parts for section in part.sections()),
+            distance_sections(here, self._c, recorded, counts, self._workers),
             about={"distances": counts},
             threads=self._workers.threads,
         )

@@ -1,7 +1,7 @@
 """Solves one level of a unit, given the values that its conversions lead to.
 
-Order of work: what R gains by captures (from the unit with one man of C fewer), the constants of
-both sides, then half-rounds, R and C in turn, until nothing changes. Each half-round is one ply.
+Order of work: what R gains by captures (from the unit with one man of C fewer), the constants of C,
+those of R, then half-rounds, R and C in turn, until nothing changes. Each half-round is one ply.
 
 Invariant: the result is the least fixpoint of the equations in `dense`; it does not depend on the
 number of threads.
@@ -39,12 +39,12 @@ class Captures:
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What R's arrival on a level's rows leads to: its planes with C to move, and the captures.
+    """What R's arrival on a finished level leads to: its planes with C to move, and the captures.
 
-    For the level itself the planes are unknown at first; for the level above they are final and
-    bit 0 of the captures (no man of C to take) holds the planes' own value.
+    Bit 0 of the captures (no man of C to take) holds the planes' own value.
     """
 
+    level: Level
     column_side: Planes
     captures: Captures
 
@@ -59,19 +59,6 @@ class Reduced:
 
     planes: Planes
     start: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The final values that the conversions of a level lead to; None where there are none.
-
-    captures: of R on this level. above: R's placements (None: no man in hand). taken: C's captures,
-    level k - 1 of the unit (r - 1, c) with R to move (None: R then has lost, or k = 0).
-    """
-
-    captures: Captures
-    above: Arrivals | None
-    taken: Planes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +108,23 @@ def capture_values(level: Level, men: int, reduced: Reduced | None, workers: Wor
 
 def solve_level(
     level: Level,
-    above: Level | None,
     r: int,
     c: int,
     rules: Rules,
-    inputs: Inputs,
+    captures: Captures,
+    above: Arrivals | None,
+    taken: Planes | None,
     workers: Workers,
 ) -> SolvedLevel:
-    """Solve level k of the unit (r, c); `above` is the level k + 1 when R has a man in hand."""
+    """Solve level k of the unit (r, c) from the final values that its conversions lead to.
+
+    captures: of R on this level; above: R's placements (None: no man in hand); taken: see
+    `column_side_of`.
+    """
     clock = time.perf_counter()
-    captures = inputs.captures
-    row_side, column_side = sides_with_constants(level, above, r, c, rules, inputs, workers)
-    del inputs  # the planes behind C's captures have served; the rounds need the memory
+    column_side = column_side_of(level, r, c, rules, taken, workers)
+    del taken  # the rest needs the memory
+    row_side = row_side_of(level, r, c, rules, captures, above, workers)
     seconds = time.perf_counter() - clock
     rounds = solve_rounds(row_side, column_side, level, workers)
     return SolvedLevel(row_side.planes, column_side.planes, captures, seconds, rounds)
@@ -147,80 +139,31 @@ def settle_captures(level: Level, captures: Captures, column_side: Planes) -> No
     captures.escapes[targets] |= column_side.not_win[sources] & np.uint64(1)
 
 
-def sides_with_constants(
+def column_side_of(
     level: Level,
-    above: Level | None,
     r: int,
     c: int,
     rules: Rules,
-    inputs: Inputs,
+    taken: Planes | None,
     workers: Workers,
     placing: bool = True,
-) -> tuple[RowSide, ColumnSide]:
-    """Both sides of a level with their constants, before the first round.
+) -> ColumnSide:
+    """C to move on a level of the unit (r, c), with its constants, before the first round.
 
-    placing: whether C's placements are moves of the rounds; else they are still to be folded in.
+    taken: what C's captures lead to, level k - 1 of the unit (r - 1, c) with R to move (None: R
+    then has lost, or k = 0). placing: whether C's placements are moves of the rounds; else they are
+    still to be folded in.
     """
-    links = level.slides(rules.may_fly(level.k, r - level.k))
+    if taken is None and level.k > 0 and r > 3:
+        raise ValueError(f"level {level.k} of ({r}, {c}) needs the values behind C's captures")
     flights = np.array([rules.may_fly(men, c - men) for men in range(c + 1)])
     flying = np.zeros(level.words, dtype=np.uint64)
     for men in np.flatnonzero(flights):
         flying |= columns_of_exactly(int(men), level.axes)
-    valid = valid_blocks(c, level.axes)
-    row_side = RowSide(level, valid, links)
-    column_side = ColumnSide(level, valid, c if placing else 0, flights, flying)
-    columns = columns_of_at_most(c, level.axes)
-    _fill_row_constants(row_side, above, inputs.above, inputs.captures, columns, workers)
-    if inputs.taken is None and level.k > 0 and r > 3:
-        raise ValueError(f"level {level.k} of ({r}, {c}) needs the values behind C's captures")
-    _fill_column_constants(column_side, inputs.taken, columns, workers)
-    return row_side, column_side
-
-
-def _fill_row_constants(
-    side: RowSide,
-    above: Level | None,
-    arrivals: Arrivals | None,
-    captures: Captures,
-    columns: np.ndarray,
-    workers: Workers,
-) -> None:
-    level = side.level
-    slides = side.links
-    here = (captures.wins, captures.escapes, level.mill_number)
-    if above is None or arrivals is None:
-        # An empty list of starts says that there are no placements; the links are not looked at.
-        placements = (slides.start[:0], slides.target, slides.closes, slides.plan)
-        landing = (here, here, (_NO_WORDS, _NO_WORDS, 0))
-    else:
-        links = level.placements()
-        placements = (links.start, links.target, links.closes, links.plan)
-        taken = (arrivals.captures.wins, arrivals.captures.escapes, above.mill_number)
-        planes = (arrivals.column_side.loss, arrivals.column_side.not_win, above.words)
-        landing = (here, taken, planes)
-    workers.over(
-        level.count,
-        lambda first, last: row_constants(
-            first,
-            last,
-            level.words,
-            (slides.start, slides.target, slides.closes, slides.plan),
-            placements,
-            columns,
-            side.valid,
-            landing,
-            side.planes.not_win,
-            side.escapes,
-        ),
-    )
-
-
-def _fill_column_constants(
-    side: ColumnSide, taken: Planes | None, columns: np.ndarray, workers: Workers
-) -> None:
-    level = side.level
+    side = ColumnSide(level, valid_blocks(c, level.axes), c if placing else 0, flights, flying)
     links = level.removals()
     values = (_NO_WORDS, _NO_WORDS) if taken is None else (taken.loss, taken.not_win)
+    columns = columns_of_at_most(c, level.axes)
     workers.over(
         level.count,
         lambda first, last: column_constants(
@@ -237,3 +180,46 @@ def _fill_column_constants(
             side.escapes,
         ),
     )
+    return side
+
+
+def row_side_of(
+    level: Level,
+    r: int,
+    c: int,
+    rules: Rules,
+    captures: Captures,
+    above: Arrivals | None,
+    workers: Workers,
+) -> RowSide:
+    """R to move on a level, with its constants, before the first round; see `solve_level`."""
+    slides = level.slides(rules.may_fly(level.k, r - level.k))
+    side = RowSide(level, valid_blocks(c, level.axes), slides)
+    columns = columns_of_at_most(c, level.axes)
+    here = (captures.wins, captures.escapes, level.mill_number)
+    if above is None:
+        # An empty list of starts says that there are no placements; the links are not looked at.
+        placements = (slides.start[:0], slides.target, slides.closes, slides.plan)
+        landing = (here, here, (_NO_WORDS, _NO_WORDS, 0))
+    else:
+        links = level.placements()
+        placements = (links.start, links.target, links.closes, links.plan)
+        taken = (above.captures.wins, above.captures.escapes, above.level.mill_number)
+        planes = (above.column_side.loss, above.column_side.not_win, above.level.words)
+        landing = (here, taken, planes)
+    workers.over(
+        level.count,
+        lambda first, last: row_constants(
+            first,
+            last,
+            level.words,
+            (slides.start, slides.target, slides.closes, slides.plan),
+            placements,
+            columns,
+            side.valid,
+            landing,
+            side.planes.not_win,
+            side.escapes,
+        ),
+    )
+    return side

@@ -35,17 +35,17 @@ NO_QUEUE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """Where a half-round notes its step for every new win; see `dense.row_half_round`.
+class Fresh:
+    """Where a half-round over whole rows leaves its new wins; see `dense.row_half_round`.
 
-    numbers: uint64[bits, as a plane].
+    wins: uint64, as a plane; counts: int64[rows], how many there are in each row.
     """
 
-    numbers: np.ndarray
-    step: int
+    wins: np.ndarray
+    counts: np.ndarray
 
 
-NO_RECORD = Record(np.zeros((0, 0), dtype=np.uint64), 0)
+NO_FRESH = Fresh(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class RowSide(_Side):
         shard: tuple[int, int],
         all_rows: bool,
         queue: np.ndarray,
-        record: Record = NO_RECORD,
+        fresh: Fresh = NO_FRESH,
     ) -> int:
         """Evaluate a shard's rows; returns the number of changes."""
         links = self.links
@@ -135,8 +135,8 @@ class RowSide(_Side):
             self.escapes,
             self.news,
             queue,
-            record.numbers,
-            record.step,
+            fresh.wins,
+            fresh.counts,
         )
 
     def sparse(
@@ -238,7 +238,7 @@ class ColumnSide(_Side):
         shard: tuple[int, int],
         all_rows: bool,
         queue: np.ndarray,
-        record: Record = NO_RECORD,
+        fresh: Fresh = NO_FRESH,
     ) -> int:
         """Evaluate a shard's rows; returns the number of changes."""
         return column_half_round(
@@ -257,8 +257,8 @@ class ColumnSide(_Side):
             self.escapes,
             self.news,
             queue,
-            record.numbers,
-            record.step,
+            fresh.wins,
+            fresh.counts,
         )
 
     def sparse(

@@ -25,7 +25,6 @@ from solver.rows.geometry import Level, all_rows, canonical_forms, level
 from solver.rows.level import (
     Arrivals,
     Captures,
-    Inputs,
     Reduced,
     SolvedLevel,
     capture_values,
@@ -122,7 +121,7 @@ class UnitSolver:
             solved = self.solve_level(k, above)
             written = self._write(name, level(k), solved)
             settle_captures(level(k), solved.captures, solved.column_side)
-            above = Arrivals(solved.column_side, solved.captures)
+            above = Arrivals(level(k), solved.column_side, solved.captures)
             yield LevelReport(
                 name,
                 written.header,
@@ -135,11 +134,12 @@ class UnitSolver:
         """Solve one level; above: the arrivals on the level above, None on the highest."""
         return solve_level(
             level(k),
-            None if above is None else level(k + 1),
             self._r,
             self._c,
             self._rules,
-            Inputs(self.captures(k), above, self.taken(k)),
+            self.captures(k),
+            above,
+            self.taken(k),
             self._workers,
         )
 
@@ -148,7 +148,7 @@ class UnitSolver:
         column_side = self.read(self._r, self._c, k, "C")
         captures = self.captures(k)
         settle_captures(level(k), captures, column_side)
-        return Arrivals(column_side, captures)
+        return Arrivals(level(k), column_side, captures)
 
     def captures(self, k: int) -> Captures:
         """What R gains by captures on level k."""
