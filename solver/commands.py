@@ -109,6 +109,8 @@ def line(options: Namespace) -> int:
         missing = missing_distances(tables, game, [position, *(step.after for step in steps)])
     for number, step in enumerate(steps, start=1):
         print(step.to_text(number))
+    if not game.successors(position):
+        print("the game is over")
     if missing is not None:
         print(f"lasker: wins may go round in circles: {missing}", file=sys.stderr)
     return 0
@@ -249,12 +251,20 @@ def _lasca_families(options: Namespace) -> tuple[LascaFamily, ...]:
         raise UsageError(str(error)) from None
 
 
+def _most_positions(options: Namespace) -> int:
+    """The bound of an exploration: --max-positions, and what fits into --memory."""
+    from solver.lasca_explore import DEFAULT_MOST_POSITIONS, positions_within
+
+    most = options.max_positions or DEFAULT_MOST_POSITIONS
+    return most if options.memory is None else min(most, positions_within(_memory(options)))
+
+
 def _solve_lasca_from(options: Namespace) -> int:
     """`lasker solve lasca --from`: prints what `probe` prints; explores only what is not known."""
     from databases import MissingTableError, open_tables
     from databases.explored import write_explored
     from solver.answers import answer
-    from solver.lasca_explore import DEFAULT_MOST_POSITIONS, solve_from
+    from solver.lasca_explore import solve_from
 
     game = game_of("lasca")
     position = game.parse(options.start)
@@ -266,8 +276,7 @@ def _solve_lasca_from(options: Namespace) -> int:
     except MissingTableError:
         pass  # that is what this command is for
     with _progress(options) as progress:
-        most = options.max_positions or DEFAULT_MOST_POSITIONS
-        explored = solve_from(position, most, progress)
+        explored = solve_from(position, _most_positions(options), progress)
     write_explored(root, position, explored)
     print(answer(explored, game, position).to_text())
     return 0
@@ -309,11 +318,11 @@ def estimate_lasca(options: Namespace) -> int:
 
     root, threads, reason = tables_folder(options), _threads(options), None
     if options.start is not None:
-        from solver.lasca_explore import DEFAULT_MOST_POSITIONS, estimate_from
+        from solver.lasca_explore import estimate_from
 
         game_of("lasca").parse(options.start)
         # What a position leads to is only known once it is explored; the bound is known before.
-        found, threads = estimate_from(options.max_positions or DEFAULT_MOST_POSITIONS), 1
+        found, threads = estimate_from(_most_positions(options)), 1
         print("at most:")
     else:
         from solver.lasca_cost import estimate, too_large

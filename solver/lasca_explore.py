@@ -117,6 +117,11 @@ def solve_from(
     return found
 
 
+def positions_within(memory: int) -> int:
+    """How many positions may be explored within so many bytes, at least 1."""
+    return max(1, min(memory // _MEMORY_BYTES, _MOST_POSITIONS))
+
+
 def estimate_from(max_positions: int = DEFAULT_MOST_POSITIONS) -> Estimate:
     """What `solve_from` takes at most, from a short measurement on this machine."""
     exploration = _Exploration(Position.START)

@@ -312,6 +312,8 @@ def test_a_finished_game_needs_no_table(lasker: object, tmp_path: Path) -> None:
 def test_line(lasker: object) -> None:
     result = lasker("line", "lasca", "W:c1w a7b", "--plies", "2")
     assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 2)
+    result = lasker("line", "morris", "W:Wa1:Bb2,d2,f4:H1,0")
+    assert (result.code, result.out, result.err) == (0, "the game is over\n", "")
 
 
 def test_distances_to_conversion(lasker: object, tables: Path, tmp_path: Path) -> None:
@@ -471,6 +473,8 @@ def test_estimate(lasker: object) -> None:
         assert names == ["positions", "files", "disk", "memory", "time"]
     result = lasker("estimate", "lasca", "--from", "start", "--max-positions", "1000")
     assert result.out.splitlines()[:2] == ["at most:", "positions: 1,000"]
+    result = lasker("estimate", "lasca", "--from", "start", "--memory", "0.001")
+    assert 1000 < int(result.out.splitlines()[1].split()[1].replace(",", "")) < 100_000
 
 
 def test_endings_too_large_for_the_engine(lasker: object, tmp_path: Path) -> None:
@@ -506,6 +510,9 @@ def test_solving_from_a_position_prints_what_probe_prints(lasker: object, tmp_pa
     result = lasker("solve", "lasca", "--from", "start", "--max-positions", "99", *arguments)
     assert (result.code, result.out) == (5, "")
     assert "unknown within 99 positions" in result.err
+    result = lasker("solve", "lasca", "--from", "start", "--memory", "0.000001", *arguments)
+    assert (result.code, result.out) == (5, "")
+    assert "unknown within 6 positions" in result.err
 
 
 # Processes
