@@ -8,7 +8,7 @@ the next one begins; so a killed job loses at most the level it was at.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ _HALF_ROUNDS = 65
 
 # The same for distances, in addition.
 _DISTANCE_DISK_BYTES = 0.011
-_DISTANCE_HALF_ROUNDS = 103
+_DISTANCE_HALF_ROUNDS = 98
 
 # Links between rows, queues of changes, and the interpreter with its compiled kernels.
 _SHARED_BYTES = 1_000_000_000
@@ -195,17 +195,12 @@ def solve_morris(
             for flying in FLYING_OPTIONS
             if flying != rules.flying
         ]
-        progress.begin(positions, f"morris, flying {rules.flying}")
-        began = time.perf_counter()
-        try:
-            for r, c in todo:
-                for report in UnitSolver(store, r, c, rules, workers, twins).solve():
-                    progress.advance(_entries(report.header))
-                    progress.line(_level_line(report))
-            if todo:
-                progress.line(closing_line(positions, time.perf_counter() - began))
-        finally:
-            progress.end()
+        finished = (
+            (report.header, _level_line(report))
+            for r, c in todo
+            for report in UnitSolver(store, r, c, rules, workers, twins).solve()
+        )
+        _carry_out(finished, positions, f"morris, flying {rules.flying}", progress)
 
 
 def solve_distances(
@@ -229,17 +224,28 @@ def solve_distances(
     progress = progress or Progress(quiet=True)
     with distances.lock(threads), Workers(threads) as workers:
         todo, positions = _missing(distances, men, memory, unit_distance_memory)
-        progress.begin(positions, f"morris, flying {rules.flying}, distances")
-        began = time.perf_counter()
-        try:
-            for r, c in todo:
-                for report in DistanceSolver(values, distances, r, c, rules, workers).solve():
-                    progress.advance(_entries(report.header))
-                    progress.line(_distance_line(report))
-            if todo:
-                progress.line(closing_line(positions, time.perf_counter() - began))
-        finally:
-            progress.end()
+        finished = (
+            (report.header, _distance_line(report))
+            for r, c in todo
+            for report in DistanceSolver(values, distances, r, c, rules, workers).solve()
+        )
+        _carry_out(finished, positions, f"morris, flying {rules.flying}, distances", progress)
+
+
+def _carry_out(
+    finished: Iterator[tuple[Header, str]], positions: int, title: str, progress: Progress
+) -> None:
+    """Solve level by level, telling of each: `finished` yields their headers and lines."""
+    progress.begin(positions, title)
+    began = time.perf_counter()
+    try:
+        for header, line in finished:
+            progress.advance(_entries(header))
+            progress.line(line)
+        if positions:
+            progress.line(closing_line(positions, time.perf_counter() - began))
+    finally:
+        progress.end()
 
 
 def _missing(

@@ -101,6 +101,24 @@ class _Side:
         self.escapes = np.empty_like(self.planes.loss)
         self.news = np.zeros(self.level.count, dtype=np.uint8)
 
+    def _evaluated(
+        self, other: Seen, all_rows: bool, queue: np.ndarray, fresh: Fresh
+    ) -> tuple[object, ...]:
+        """What both sides' kernels for whole rows end with: what they read and what they write."""
+        return (
+            other.planes.loss,
+            other.planes.not_win,
+            other.news,
+            ALL_CHANGED if all_rows else 0,
+            self.planes.loss,
+            self.planes.not_win,
+            self.escapes,
+            self.news,
+            queue,
+            fresh.wins,
+            fresh.counts,
+        )
+
 
 class RowSide(_Side):
     """R to move; its slides lead to other rows."""
@@ -126,17 +144,7 @@ class RowSide(_Side):
             self.level.words,
             self.valid,
             (links.start, links.target, links.closes, links.plan),
-            other.planes.loss,
-            other.planes.not_win,
-            other.news,
-            ALL_CHANGED if all_rows else 0,
-            self.planes.loss,
-            self.planes.not_win,
-            self.escapes,
-            self.news,
-            queue,
-            fresh.wins,
-            fresh.counts,
+            *self._evaluated(other, all_rows, queue, fresh),
         )
 
     def sparse(
@@ -248,17 +256,7 @@ class ColumnSide(_Side):
             self.valid,
             self._most > 0,
             self.flying,
-            other.planes.loss,
-            other.planes.not_win,
-            other.news,
-            ALL_CHANGED if all_rows else 0,
-            self.planes.loss,
-            self.planes.not_win,
-            self.escapes,
-            self.news,
-            queue,
-            fresh.wins,
-            fresh.counts,
+            *self._evaluated(other, all_rows, queue, fresh),
         )
 
     def sparse(
