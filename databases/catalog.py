@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from databases.format import DISTANCES, VALUES
+
 if TYPE_CHECKING:
     from engine.lasca import Position as LascaPosition
     from engine.morris import Position as MorrisPosition
@@ -44,6 +46,7 @@ class Family:
 
     folder: relative to the root of all tables. rules, board: what every header must hold.
     scope: the options of `lasker solve` that make a table, given its name and a position in it.
+    contents: VALUES, or DISTANCES alone, of databases.format.
     """
 
     game: str
@@ -52,6 +55,7 @@ class Family:
     rules: Mapping[str, object]
     board: str
     scope: Callable[[str, object], list[str]]
+    contents: str = VALUES
 
     def path(self, root: Path, table: str) -> Path:
         """The file of a table under the root of all tables."""
@@ -94,7 +98,8 @@ def morris_dtc_family(flying: str) -> Family:
     def scope(table: str, position: object) -> list[str]:
         return [*values.scope(table, position), "--metric", "dtc"]
 
-    return replace(values, folder=f"{values.folder}/dtc", suffix=".dtc", scope=scope)
+    folder = f"{values.folder}/dtc"
+    return replace(values, folder=folder, suffix=".dtc", scope=scope, contents=DISTANCES)
 
 
 @cache

@@ -40,6 +40,10 @@ INDEX_ENTRY_SIZE = 8
 # Values as they are written into the index for a block in which all are alike.
 DRAW, LOSS, WIN = 0, 1, 2
 
+# What a section may hold.
+VALUES = "values"
+DISTANCES = "distances"
+
 UNKNOWN_PLIES = 65535
 """Stands for the plies of a win or loss of which only the value is known."""
 
@@ -76,6 +80,11 @@ class SectionInfo:
     def has_values(self) -> bool:
         """Whether the section holds values, not distances alone."""
         return self.win is not None
+
+    @property
+    def contents(self) -> str:
+        """VALUES, with or without distances, or DISTANCES alone."""
+        return VALUES if self.has_values else DISTANCES
 
     @property
     def constant(self) -> int | None:

@@ -142,15 +142,26 @@ class TableFile:
         rules: Mapping[str, object] | None = None,
         fingerprint: str | None = None,
         name: str | None = None,
+        contents: str | None = None,
     ) -> None:
-        """Raise WrongRulesError, naming both sides, unless this is the table asked for."""
-        wanted = {"game": game, "rules": rules, "board fingerprint": fingerprint, "name": name}
+        """Raise WrongRulesError, naming both sides, unless this is the table asked for.
+
+        contents: what its sections hold, VALUES or DISTANCES of format.py.
+        """
+        wanted = {
+            "game": game,
+            "rules": rules,
+            "board fingerprint": fingerprint,
+            "name": name,
+            "contents": contents,
+        }
         header = self.header
         found = {
             "game": header.game,
             "rules": dict(header.rules),
             "board fingerprint": header.board,
             "name": header.name,
+            "contents": " and ".join(sorted({info.contents for info in header.sections})),
         }
         for what, want in wanted.items():
             if want is not None and found[what] != (dict(want) if what == "rules" else want):

@@ -328,7 +328,13 @@ def open_table(root: Path, family: Family, name: str, cache: BlockCache | None =
     except PermissionError as error:
         raise StoreAccessError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        table.require(game=family.game, rules=family.rules, fingerprint=family.board, name=name)
+        table.require(
+            game=family.game,
+            rules=family.rules,
+            fingerprint=family.board,
+            name=name,
+            contents=family.contents,
+        )
     except BaseException:
         table.close()
         raise

@@ -205,7 +205,8 @@ def _parser() -> _Parser:
         "--metric",
         choices=METRICS,
         default=METRICS[0],
-        help="morris: dtc counts distances to conversion instead (default: %(default)s)",
+        help="morris: dtc counts distances to conversion instead, by entries of the tables and not "
+        "by placements (default: %(default)s)",
     )
     counts.add_argument(
         "--officers", action="store_true", help="lasca: the endings of 11 + 11 officers instead"

@@ -30,6 +30,8 @@ def tables_folder(options: Namespace) -> Path:
     It need not be there, but there must be nothing else in its place: UsageError, or the OSError
     that says why it can't be a folder.
     """
+    if options.tables == "":
+        raise UsageError("--tables names no folder")
     named = options.tables or os.environ.get("LASKER_TABLES")
     if named:
         folder = Path(named)

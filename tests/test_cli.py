@@ -303,6 +303,13 @@ def test_probe_of_both_games(lasker: object) -> None:
     assert len(result.out.splitlines()) == 1
 
 
+def test_an_empty_name_is_no_folder_of_tables(lasker: object) -> None:
+    """As from a variable of the shell that is not set."""
+    result = lasker("status", "--tables", "")
+    assert (result.code, result.out) == (2, "")
+    assert "--tables names no folder" in result.err
+
+
 def test_a_finished_game_needs_no_table(lasker: object, tmp_path: Path) -> None:
     result = lasker("probe", "morris", "W:Wa1:Bb2,d2,f4:H1,0", "--tables", str(tmp_path))
     assert (result.code, result.err) == (0, "")

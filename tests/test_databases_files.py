@@ -807,6 +807,7 @@ def test_table_of_something_else_is_refused(tmp_path, whole) -> None:
             (dict(rules={"men": 10, "flying": "off"}), "'flying': 'board'.*'flying': 'off'"),
             (dict(fingerprint="e" * 64), "board fingerprint"),
             (dict(name="r03c03k02"), "name r03c03k03, not r03c03k02"),
+            (dict(contents="values"), "contents distances and values, not values"),
         ):
             with pytest.raises(WrongRulesError, match=text):
                 table.require(**{**right, **wrong})

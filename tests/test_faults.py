@@ -24,6 +24,7 @@ import pytest
 from command_line import Result, call, start
 from hypothesis import given
 from hypothesis import strategies as st
+from small_tables import distances, write_distances
 
 from databases import CorruptTableError, Store, lasca_family, open_tables
 from databases import format as layout
@@ -198,6 +199,22 @@ def test_a_file_of_another_game(lasker: Callable[..., Result], root: Path) -> No
 def test_a_file_of_another_name(lasker: Callable[..., Result], root: Path) -> None:
     shutil.copy(root / BOARD / "r03c03k02.wdl", root / FILE)
     check_refused(lasker, root, "morris", "board", f"name r03c03k02, not {LEVEL}")
+
+
+def test_distances_in_the_place_of_values(lasker: Callable[..., Result], root: Path) -> None:
+    store = write_distances(root, "board", distances(3, "board"))
+    shutil.copy(store.path(LEVEL), root / FILE)
+    check_refused(lasker, root, "morris", "board", "contents distances, not values")
+
+
+def test_values_in_the_place_of_distances(lasker: Callable[..., Result], root: Path) -> None:
+    store = write_distances(root, "board", distances(3, "board"))
+    shutil.copy(root / FILE, store.path(LEVEL))
+    for command in (("probe", "morris", POSITION), (*SOLVE, "--metric", "dtc")):
+        found = lasker(*command)
+        assert (found.code, found.out) == (4, ""), command
+        assert "contents values, not distances" in found.err
+    assert "contents values, not distances" in lasker("status").out
 
 
 def check_refused(
