@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from solver.room import Estimate, gigabytes, peak_memory
 if TYPE_CHECKING:
     from solver.rows.distance_unit import DistanceReport
     from solver.rows.unit import LevelReport
+    from solver.rows.workers import Workers
 
 # Bytes on disk per position of the whole game, and how many half-rounds of R over all bits of a
 # level solving it takes as long as, on two threads that share memory and wait for the disk; both
@@ -182,22 +184,19 @@ def solve_morris(
     """
     from solver.rows.twin import Twin
     from solver.rows.unit import UnitSolver
-    from solver.rows.workers import Workers
 
-    progress = progress or Progress(quiet=True)
-    with store.lock(threads), Workers(threads) as workers:
-        todo, positions = _missing(store, men, memory, unit_memory)
-        twins = [
-            Twin(store, rules, Store(store.root, morris_family(flying)), Rules(flying=flying))
-            for flying in FLYING_OPTIONS
-            if flying != rules.flying
-        ]
-        finished = (
-            (report.header, _level_line(report))
-            for r, c in todo
-            for report in UnitSolver(store, r, c, rules, workers, twins).solve()
-        )
-        _carry_out(finished, positions, f"morris, flying {rules.flying}", progress)
+    twins = [
+        Twin(store, rules, Store(store.root, morris_family(flying)), Rules(flying=flying))
+        for flying in FLYING_OPTIONS
+        if flying != rules.flying
+    ]
+
+    def levels(r: int, c: int, workers: Workers) -> Iterator[tuple[Header, str]]:
+        for report in UnitSolver(store, r, c, rules, workers, twins).solve():
+            yield report.header, _level_line(report)
+
+    job = _Job(store, f"morris, flying {rules.flying}", unit_memory, levels)
+    _carry_out(job, men, threads, memory, progress)
 
 
 def solve_distances(
@@ -216,33 +215,47 @@ def solve_distances(
     `solve_morris`. Raises MissingTableError and CorruptTableError for them.
     """
     from solver.rows.distance_unit import DistanceSolver
-    from solver.rows.workers import Workers
 
-    progress = progress or Progress(quiet=True)
-    with distances.lock(threads), Workers(threads) as workers:
-        todo, positions = _missing(distances, men, memory, unit_distance_memory)
-        finished = (
-            (report.header, _distance_line(report))
-            for r, c in todo
-            for report in DistanceSolver(values, distances, r, c, rules, workers).solve()
-        )
-        _carry_out(finished, positions, f"morris, flying {rules.flying}, distances", progress)
+    def levels(r: int, c: int, workers: Workers) -> Iterator[tuple[Header, str]]:
+        for report in DistanceSolver(values, distances, r, c, rules, workers).solve():
+            yield report.header, _distance_line(report)
+
+    title = f"morris, flying {rules.flying}, distances"
+    _carry_out(_Job(distances, title, unit_distance_memory, levels), men, threads, memory, progress)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is written where: `levels` makes those of a unit that `store` lacks, and yields for each
+    its header and its line in the log; `needs` says how many bytes the unit takes.
+    """
+
+    store: Store
+    title: str
+    needs: Callable[[int, int], int]
+    levels: Callable[[int, int, Workers], Iterator[tuple[Header, str]]]
 
 
 def _carry_out(
-    finished: Iterator[tuple[Header, str]], positions: int, title: str, progress: Progress
+    job: _Job, men: int, threads: int, memory: int | None, progress: Progress | None
 ) -> None:
-    """Solve level by level, telling of each: `finished` yields their headers and lines."""
-    progress.begin(positions, title)
-    began = time.perf_counter()
-    try:
-        for header, line in finished:
-            progress.advance(_entries(header))
-            progress.line(line)
-        if positions:
-            progress.line(closing_line(positions, time.perf_counter() - began))
-    finally:
-        progress.end()
+    """Make what is missing of the units up to `men` men a side, telling of each level."""
+    from solver.rows.workers import Workers
+
+    progress = progress or Progress(quiet=True)
+    with job.store.lock(threads), Workers(threads) as workers:
+        todo, positions = _missing(job.store, men, memory, job.needs)
+        progress.begin(positions, job.title)
+        began = time.perf_counter()
+        try:
+            for r, c in todo:
+                for header, line in job.levels(r, c, workers):
+                    progress.advance(_entries(header))
+                    progress.line(line)
+            if todo:
+                progress.line(closing_line(positions, time.perf_counter() - began))
+        finally:
+            progress.end()
 
 
 def _missing(

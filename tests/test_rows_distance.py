@@ -22,7 +22,10 @@ from solver.morris_game import solve_all
 from solver.morris_job import solve_distances, solve_morris, unit_distance_memory, units
 from solver.retrograde import LOSS, WIN, Solution
 from solver.rows import distance, rounds
-from solver.rows.distance_sections import _fill
+from solver.rows.distance import WinSteps
+from solver.rows.distance_sections import _fill, distance_sections
+from solver.rows.geometry import level
+from solver.rows.workers import Workers
 
 SOLVED = (("board", 4), ("total", 3), ("off", 3))
 
@@ -214,3 +217,10 @@ def test_fill_takes_the_number_before() -> None:
     nothing = np.zeros(5, np.uint8)
     _fill(nothing, 4)
     assert not nothing.any()
+
+
+def test_a_distance_of_more_than_16_bits_is_refused() -> None:
+    steps = WinSteps(level(3))
+    steps.found.append((1 << 16, np.zeros(1, dtype=np.uint32)))
+    with Workers(1) as workers, pytest.raises(OverflowError, match="65536 plies"):
+        next(distance_sections(level(3), 3, {"C": steps}, {}, workers))

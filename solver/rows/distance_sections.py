@@ -76,13 +76,16 @@ def distance_sections(
     """The sections of a level, whose arrays hold until the next one is asked for.
 
     most: C's total; steps: by the side to move, "R" or "C". counts gets for each section how many
-    entries have distance 1, 2, ... (no zeros at the end).
+    entries have distance 1, 2, ... (no zeros at the end). OverflowError for a distance that does
+    not fit into 16 bits.
     """
     columns = np.array([comb(level.axes, men) for men in range(most + 1)], dtype=np.int64)
     sizes = level.count * columns
     starts = np.cumsum(sizes) - sizes
-    small = max(each.last for each in steps.values()) < 256
-    entries = np.empty(sizes.sum(), dtype=np.uint8 if small else np.uint16)
+    longest = max(each.last for each in steps.values())
+    if longest >> 16:
+        raise OverflowError(f"a distance of {longest} plies has more than 16 bits")
+    entries = np.empty(sizes.sum(), dtype=np.uint8 if longest < 256 else np.uint16)
     for mover, wins in steps.items():
         workers.over(entries.size, lambda first, last: entries[first:last].fill(0))
         numbers = _enter_all(wins, level.axes, columns, starts, entries, workers)
